@@ -52,9 +52,9 @@ const NEGATIVE_CAP_MS = 3 * 3_600_000;
 export const FAILURE_FLOOR_MS = 5_000;
 const FAILURE_CAP_MS = 30_000;
 /** Failures of this process, not of the DNS, which are not cached. */
-const OWN_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_servers"]);
+const LOCAL_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_servers"]);
 
-const STALE_TOO = { allowStale: true };
+const ALLOW_STALE = { allowStale: true };
 
 type Entry = CachedLookup<RecordType> & { readonly failureMs: number; readonly epoch: number };
 
@@ -87,7 +87,7 @@ export function createDnsCache({
         noDeleteOnStaleGet: true,
       }),
   );
-  const onTheirWay = new Map<string, Promise<Entry>>();
+  const inFlight = new Map<string, Promise<Entry>>();
   const counts = { hits: 0, misses: 0, joined: 0 };
 
   function lookUp(name: string, type: RecordType, allowance?: QueryAllowance): Promise<Entry> {
@@ -97,27 +97,27 @@ export function createDnsCache({
       counts.hits++;
       return Promise.resolve(known);
     }
-    const sameLookup = onTheirWay.get(key);
+    const sameLookup = inFlight.get(key);
     if (sameLookup !== undefined) {
       counts.joined++;
       return sameLookup;
     }
     if (allowance !== undefined && allowance.left < QUERIES_PER_QUESTION) return Promise.resolve(NOT_ASKED);
     counts.misses++;
-    const askedIn = epoch();
-    const work = resolver.lookUp(name, type, allowance).then((lookup) => keep(key, lookup, askedIn));
-    onTheirWay.set(key, work);
+    const startEpoch = epoch();
+    const work = resolver.lookUp(name, type, allowance).then((lookup) => keep(key, lookup, startEpoch));
+    inFlight.set(key, work);
     return work;
   }
 
-  function keep(key: string, lookup: Lookup<RecordType>, askedIn: number): Entry {
-    onTheirWay.delete(key);
+  function keep(key: string, lookup: Lookup<RecordType>, startEpoch: number): Entry {
+    inFlight.delete(key);
     // An expired failure stays in the cache, so that the TTL of the next one doubles.
-    const failedBeforeMs = entries.get().peek(key, STALE_TOO)?.failureMs ?? 0;
-    const ttlMs = keepForMs(lookup, failedBeforeMs);
+    const lastFailureMs = entries.get().peek(key, ALLOW_STALE)?.failureMs ?? 0;
+    const ttlMs = ttlMsOf(lookup, lastFailureMs);
     const failed = lookup.outcome === "timeout" || lookup.outcome === "error";
     const expiresAt = clock.monotonic() + ttlMs;
-    const entry: Entry = { ...lookup, expiresAt, failureMs: failed ? ttlMs : 0, epoch: askedIn };
+    const entry: Entry = { ...lookup, expiresAt, failureMs: failed ? ttlMs : 0, epoch: startEpoch };
     if (ttlMs > 0) entries.get().set(key, entry, { ttl: ttlMs });
     return entry;
   }
@@ -133,7 +133,7 @@ function isDenial({ outcome }: Entry): boolean {
   return outcome === "nxdomain" || outcome === "nodata";
 }
 
-function keepForMs(lookup: Lookup<RecordType>, failedBeforeMs: number): number {
+function ttlMsOf(lookup: Lookup<RecordType>, lastFailureMs: number): number {
   const ttlMs = lookup.ttlSeconds * 1000;
   switch (lookup.outcome) {
     case "answer":
@@ -143,8 +143,8 @@ function keepForMs(lookup: Lookup<RecordType>, failedBeforeMs: number): number {
       return clamp(ttlMs, FAILURE_FLOOR_MS, NEGATIVE_CAP_MS);
     case "timeout":
     case "error":
-      if (lookup.detail !== null && OWN_FAILURES.has(lookup.detail)) return 0;
-      return clamp(failedBeforeMs * 2, FAILURE_FLOOR_MS, FAILURE_CAP_MS);
+      if (lookup.detail !== null && LOCAL_FAILURES.has(lookup.detail)) return 0;
+      return clamp(lastFailureMs * 2, FAILURE_FLOOR_MS, FAILURE_CAP_MS);
   }
 }
 

@@ -18,8 +18,8 @@ export type RecordData = {
 export type RecordType = keyof RecordData;
 
 /**
- * How a look-up ended. Only `nxdomain` says that the name does not exist; `timeout` and `error` say nothing
- * about it.
+ * The outcome of a look-up. Only `nxdomain` means that the name does not exist; `timeout` and `error` leave that
+ * open.
  */
 export type LookupOutcome = "answer" | "nodata" | "nxdomain" | "timeout" | "error";
 
@@ -30,7 +30,7 @@ export type Lookup<T extends RecordType> = {
   readonly records: readonly RecordData[T][];
   /** The TTL of the answer; of a negative one the lesser of its SOA's TTL and MINIMUM. */
   readonly ttlSeconds: number;
-  /** The name is an alias: the records stand at the end of a CNAME chain. */
+  /** Whether the name is an alias: the records are those at the end of a CNAME chain. */
   readonly alias: boolean;
   /** Of an `error`: the response code in lower case (`servfail`, `refused`) or what else went wrong. */
   readonly detail: string | null;
@@ -45,7 +45,7 @@ export type Resolver = {
   ) => Promise<Lookup<T>>;
 };
 
-/** An outcome without records. */
+/** Returns an outcome without records. */
 export function emptyLookup<T extends RecordType>(
   outcome: Exclude<LookupOutcome, "answer">,
   ttlSeconds = 0,

@@ -1,7 +1,7 @@
 import type { RecordType } from "./lookup.ts";
 import { readName, skipName } from "./name.ts";
 
-/** The wire form of a message (RFC 1035, 4.1): its numbers, and where its records stand. */
+/** The wire format of a message (RFC 1035, 4.1): its integers, and the positions of its records. */
 
 export const HEADER_OCTETS = 12;
 export const CLASS_IN = 1;
@@ -45,12 +45,12 @@ export function isFailure(rcode: number): boolean {
   return rcode !== 0 && rcode !== RCODE_NXDOMAIN;
 }
 
-/** The big-endian number of 16 bits at `at`; octets past the end count as zero. */
+/** Reads the big-endian integer of 16 bits at `at`; octets past the end count as zero. */
 export function uint16(message: Uint8Array, at: number): number {
   return ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0);
 }
 
-/** The big-endian number of 32 bits at `at`. */
+/** Reads the big-endian integer of 32 bits at `at`. */
 export function uint32(message: Uint8Array, at: number): number {
   return uint16(message, at) * 0x1_0000 + uint16(message, at + 2);
 }
@@ -80,7 +80,7 @@ export function readSections(message: Uint8Array): Sections | null {
     if (nth >= authoritiesEnd) {
       if (type === TYPE_OPT) rcode |= (message[fixedAt + 4] ?? 0) << 4;
     } else if (uint16(message, fixedAt + 2) === CLASS_IN && nth < RECORDS_READ_MAX) {
-      // The records of a set have the same pointer for an owner.
+      // The records of a set share the pointer to their owner.
       const pointer = uint16(message, at);
       if (pointer < POINTER_MIN || pointer !== ownerPointer) owner = readName(message, at);
       if (owner === null) return null;

@@ -1,22 +1,25 @@
-/** Domain names, as text and in wire form (RFC 1035, 3.1 and 4.1.4). */
+/** Domain names, as text and in wire format (RFC 1035, 3.1 and 4.1.4). */
 
 const NAME_CHARACTERS_MAX = 253;
 const NAME_OCTETS_MAX = 255;
 const LABEL_OCTETS_MAX = 63;
 const POINTER = 0xc0;
 const POINTER_OCTETS = 2;
-/** As many as the longest name has labels: with one for each, no name needs more. */
+/** The labels of the longest name: with a pointer for each, no name needs more. */
 const POINTERS_MAX = 127;
 const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 
-/** In lower case without the last dot; the root is ".". */
+/** Returns a name in lower case without the last dot; the root is ".". */
 export function normalName(name: string): string {
   const lower = name.toLowerCase();
   return lower.length > 1 && lower.endsWith(".") ? lower.slice(0, -1) : lower;
 }
 
-/** Whether a name has labels of 1 to 63 printable ASCII characters, none a backslash, and 253 characters at most. */
+/**
+ * Returns whether a name has labels of 1 to 63 printable ASCII characters, none a backslash, and at most 253
+ * characters.
+ */
 export function isEncodable(name: string): boolean {
   const end = textEnd(name);
   if (end < 1 || end > NAME_CHARACTERS_MAX) return false;
@@ -31,7 +34,7 @@ export function isEncodable(name: string): boolean {
   return true;
 }
 
-/** How many octets an encodable name takes. */
+/** Returns the number of octets of an encodable name in wire format. */
 export function nameOctets(name: string): number {
   return textEnd(name) + 2;
 }
@@ -58,7 +61,7 @@ function textEnd(name: string): number {
   return name.endsWith(".") ? name.length - 1 : name.length;
 }
 
-/** Where the name ends that starts at `start`, the pointer that cuts it short included; -1 where there is none. */
+/** Returns the end of the name at `start`, a compression pointer included; -1 for an invalid name. */
 export function skipName(message: Uint8Array, start: number): number {
   let at = start;
   for (;;) {
@@ -72,9 +75,9 @@ export function skipName(message: Uint8Array, start: number): number {
 }
 
 /**
- * Reads the name at `start` in lower case, without the last dot; the root is ".". Octets that are no printable ASCII,
- * and dots within a label, come as `\046`, so that they are taken for nothing else. Null where there is no name:
- * pointers must lead backwards and be few, so that reading ends soon.
+ * Reads the name at `start` in lower case, without the last dot; the root is ".". Octets that are not printable
+ * ASCII, and dots within a label, are escaped as `\046`, so that names stay distinct. Null for an invalid name:
+ * pointers must lead backwards and be few, which bounds the work.
  */
 export function readName(message: Uint8Array, start: number): string | null {
   let textEnd = 0;
@@ -102,10 +105,10 @@ export function readName(message: Uint8Array, start: number): string | null {
   }
 }
 
-/** The name that is being read: no octet takes more than `\255`. */
+/** Scratch memory for the name that is read: an octet takes at most the four characters of `\255`. */
 const text = Buffer.allocUnsafe(NAME_OCTETS_MAX * 4);
 
-/** Writes an octet of a label as text, and returns where that ends. */
+/** Writes an octet of a label as text, and returns its end. */
 function writeOctet(at: number, octet: number): number {
   if (octet >= 0x41 && octet <= 0x5a) text[at] = octet | 0x20;
   else if (octet > 0x20 && octet < 0x7f && octet !== DOT && octet !== BACKSLASH) text[at] = octet;

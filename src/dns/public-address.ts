@@ -43,19 +43,20 @@ const IPV6_REACHABLE: readonly (readonly [string, number])[] = [
   ["2001:20::", 28],
   ["2001:30::", 28],
 ];
-/** Blocks whose addresses carry an IPv4 address, with the place of its first 16 bits: that one is checked. */
-const IPV4_CARRIERS: readonly (readonly [string, number, number])[] = [
+/** Blocks whose addresses embed an IPv4 address, which is checked, with the index of its first 16 bits. */
+const IPV4_EMBEDDINGS: readonly (readonly [string, number, number])[] = [
   ["::ffff:0:0", 96, 6],
   ["64:ff9b::", 96, 6],
   ["2002::", 16, 1],
 ];
-const IPV4_DISGUISES: readonly (readonly [string, number])[] = [
+/** Those of them that no request is sent to: IPv4-mapped addresses and 6to4. */
+const REFUSED_EMBEDDINGS: readonly (readonly [string, number])[] = [
   ["::ffff:0:0", 96],
   ["2002::", 16],
 ];
 const GLOBAL_UNICAST = ["2000::", 3] as const;
 
-/** Whether a text is an address of the public internet; false for what is no address. */
+/** Returns whether a text is an address of the public internet; false for a text that is no address. */
 export function isPublicAddress(address: string): boolean {
   const ipv4 = parseIpv4(address);
   if (ipv4 !== null) return isPublicIpv4(ipv4);
@@ -64,17 +65,17 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Whether a request may be sent there: an address of the public internet that is no disguise of an IPv4 address.
- * NAT64 is the one exception: behind it every IPv4 address looks so, and the one that it carries is checked.
+ * Returns whether requests may be sent to an address: a public one that does not embed an IPv4 address. NAT64 is the
+ * exception: behind it every IPv4 address is embedded, and the embedded one is checked.
  */
 export function isOutgoingAddress(address: string): boolean {
   const ipv6 = parseIpv6(address);
   return (
-    isPublicAddress(address) && (ipv6 === null || !IPV6_DISGUISES.some((prefix) => isInside(ipv6, prefix)))
+    isPublicAddress(address) && (ipv6 === null || !REFUSED_PREFIXES.some((prefix) => isInside(ipv6, prefix)))
   );
 }
 
-/** Whether a text is an IPv4 or IPv6 address. */
+/** Returns whether a text is an IPv4 or IPv6 address. */
 export function isAddress(text: string): boolean {
   return parseIpv4(text) !== null || parseIpv6(text) !== null;
 }
@@ -87,7 +88,7 @@ function isPublicIpv4(address: number): boolean {
 }
 
 function isPublicIpv6(groups: readonly number[]): boolean {
-  for (const { prefix, at } of IPV6_CARRIERS) {
+  for (const { prefix, at } of EMBEDDING_PREFIXES) {
     if (isInside(groups, prefix)) return isPublicIpv4((groups[at] ?? 0) * 0x10000 + (groups[at + 1] ?? 0));
   }
   if (!isInside(groups, IPV6_GLOBAL)) return false;
@@ -106,7 +107,7 @@ function isInside(groups: readonly number[], prefix: Prefix): boolean {
   return true;
 }
 
-/** Reads a dotted quad without leading zeros. */
+/** Parses a dotted quad without leading zeros. */
 export function parseIpv4(text: string): number | null {
   let value = 0;
   const parts = text.length <= 15 ? text.split(".") : [];
@@ -118,7 +119,7 @@ export function parseIpv4(text: string): number | null {
   return value;
 }
 
-/** Reads the text forms of RFC 4291, 2.2 into eight groups. */
+/** Parses the text forms of RFC 4291, 2.2 into eight groups. */
 export function parseIpv6(text: string): readonly number[] | null {
   if (text.length > 45 || !text.includes(":")) return null;
   const halves = text.split("::");
@@ -155,6 +156,9 @@ const IPV4_RANGES = IPV4_BLOCKS.map(([text, bits]) => ({
 const IPV4_EXCEPTIONS: ReadonlySet<number> = new Set(IPV4_REACHABLE.map((text) => parseIpv4(text) ?? 0));
 const IPV6_RANGES = IPV6_BLOCKS.map(prefixOf);
 const IPV6_EXCEPTIONS = IPV6_REACHABLE.map(prefixOf);
-const IPV6_CARRIERS = IPV4_CARRIERS.map((carrier) => ({ prefix: prefixOf(carrier), at: carrier[2] }));
-const IPV6_DISGUISES = IPV4_DISGUISES.map(prefixOf);
+const EMBEDDING_PREFIXES = IPV4_EMBEDDINGS.map((embedding) => ({
+  prefix: prefixOf(embedding),
+  at: embedding[2],
+}));
+const REFUSED_PREFIXES = REFUSED_EMBEDDINGS.map(prefixOf);
 const IPV6_GLOBAL = prefixOf(GLOBAL_UNICAST);

@@ -18,7 +18,7 @@ import { createTransport } from "./transport.ts";
 
 /** Schedules the attempts of questions over the servers. */
 export type QueryAttempts = {
-  /** Asks for the question's name from the first server on. */
+  /** Starts the attempts of a question, at the first server. */
   readonly start: (question: Question) => void;
   /** Must be called once `nextAttemptAt` has passed. */
   readonly timedOut: (question: Question) => void;
@@ -37,11 +37,11 @@ export type QueryAttemptsOptions = {
   /** How long a failed server is tried last. */
   readonly serverPenaltyMs: number;
   readonly finish: (question: Question, lookup: Lookup<RecordType>) => void;
-  /** Called with a question that had no answer to an attempt in time. */
+  /** Called when an attempt of a question has timed out. */
   readonly onLate: (question: Question) => void;
 };
 
-/** From this attempt on EDNS is left out, for paths that drop messages which have it. */
+/** From this attempt on queries are without EDNS, for paths that drop messages with it. */
 const PLAIN_FROM_ATTEMPT = 2;
 
 /** Tries one server after the other, healthy ones first. */

@@ -10,21 +10,21 @@ const BUSY_GAP_MS = 100;
 /** Skips `reap` after a gap, but not twice in a row: otherwise a busy process would never reap. */
 export function createQueryReaper(clock: Clock, reap: (now: number) => void): QueryReaper {
   let timer: ReturnType<typeof setInterval> | null = null;
-  let lookedAt = 0;
-  let isLeftOut = false;
+  let checkedAt = 0;
+  let isSkipped = false;
 
-  function look(): void {
+  function check(): void {
     const now = clock.monotonic();
-    isLeftOut = now - lookedAt > BUSY_GAP_MS && !isLeftOut;
-    lookedAt = now;
-    if (!isLeftOut) reap(now);
+    isSkipped = now - checkedAt > BUSY_GAP_MS && !isSkipped;
+    checkedAt = now;
+    if (!isSkipped) reap(now);
   }
 
   return {
     start() {
       if (timer !== null) return;
-      lookedAt = clock.monotonic();
-      timer = setInterval(look, REAP_MS);
+      checkedAt = clock.monotonic();
+      timer = setInterval(check, REAP_MS);
     },
     stop() {
       if (timer !== null) clearInterval(timer);

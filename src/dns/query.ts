@@ -2,7 +2,7 @@ import type { RecordType } from "./lookup.ts";
 import { CLASS_IN, HEADER_OCTETS, isFailure, TYPE_CODES, uint16 } from "./message-bytes.ts";
 import { isEncodable, nameOctets, writeName } from "./name.ts";
 
-/** A question in wire form. The first two octets are for the id: see `writeId`. */
+/** A question in wire format. The first two octets are for the id: see `writeId`. */
 export type Query = { readonly packet: Uint8Array; readonly questionEnd: number };
 
 const TYPE_AND_CLASS_OCTETS = 4;
@@ -10,7 +10,7 @@ const RECURSION_DESIRED = 0x01;
 /** An EDNS record for replies of up to 1232 octets, which no path should break into fragments (DNS flag day 2020). */
 const OPT = [0, 0, 41, 1232 >> 8, 1232 & 0xff, 0, 0, 0, 0, 0, 0] as const;
 
-/** Writes the question, or returns null where the name cannot stand in a DNS message. */
+/** Encodes a question; null for a name that a DNS message cannot contain. */
 export function encodeQuery(name: string, type: RecordType, edns: boolean): Query | null {
   if (!isEncodable(name)) return null;
   const questionEnd = HEADER_OCTETS + nameOctets(name) + TYPE_AND_CLASS_OCTETS;
@@ -33,8 +33,8 @@ export function writeId(packet: Uint8Array, id: number): void {
 }
 
 /**
- * Whether a message is a response to this very question: name (in any case), type and class. The caller has
- * matched id and source. A response that reports a failure may leave the question out, as FORMERR often does.
+ * Returns whether a message is a response to this question: name (in any case), type and class. The caller matches id
+ * and source. A failure response may omit the question, as FORMERR often does.
  */
 export function isReplyTo(message: Uint8Array, query: Query): boolean {
   if (message.length < HEADER_OCTETS) return false;
@@ -51,7 +51,7 @@ export function isReplyTo(message: Uint8Array, query: Query): boolean {
   return true;
 }
 
-/** The length octets of labels are under 64 and so never touched. */
+/** Returns an octet in lower case. Length octets of labels are below 64, so they never change. */
 function foldCase(octet = 0): number {
   return octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet;
 }

@@ -14,9 +14,9 @@ export type Question = {
   readonly allowance: QueryAllowance | null;
   /** The queries charged to the allowance. */
   queries: number;
-  /** In the order in which they are asked. */
+  /** In the order in which they are tried. */
   servers: readonly Server[];
-  /** In the order in which they began; those that have ended too. */
+  /** In order of their starts, ended ones included. */
   readonly exchanges: Exchange[];
   attempts: number;
   refusals: number;
@@ -66,7 +66,7 @@ export function newExchange(question: Question, server: Server, query: Query, ed
   return exchange;
 }
 
-/** Whether any server may still answer. */
+/** Returns whether any server may still answer. */
 export function isOpen(question: Question): boolean {
   return question.exchanges.some((exchange) => exchange.isOpen);
 }
@@ -86,7 +86,7 @@ export function exhausted(question: Question): Lookup<RecordType> {
   return question.detail === null ? emptyLookup("timeout") : emptyLookup("error", 0, question.detail);
 }
 
-/** What the answer to the last name asked for is to the first. */
+/** Returns the answer to the last name of a CNAME chain as one to the first. */
 export function withAlias(question: Question, lookup: Lookup<RecordType>): Lookup<RecordType> {
   if (question.hops === 0) return lookup;
   return { ...lookup, alias: true, ttlSeconds: Math.min(lookup.ttlSeconds, question.aliasTtlSeconds) };

@@ -1,4 +1,4 @@
-/** Random 16-bit integers from the system's generator, drawn a thousand at a time. */
+/** Creates a generator of random 16-bit integers, which are drawn from the system's a thousand at a time. */
 export function createRandom16(): () => number {
   const drawn = new Uint16Array(1024);
   let at = drawn.length;

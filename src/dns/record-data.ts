@@ -4,7 +4,7 @@ import { readName, skipName } from "./name.ts";
 
 type RecordReader<Data> = (message: Uint8Array, at: number, end: number) => Data | null;
 
-/** Read a record's data, whole: null where it ends too soon or too late. */
+/** Parsers of the data of a record; null where its length is wrong. */
 export const RECORD_READERS: { readonly [T in RecordType]: RecordReader<RecordData[T]> } = {
   A: readIpv4,
   AAAA: readIpv6,
@@ -18,12 +18,12 @@ const SOA_NUMBERS_OCTETS = 20;
 const IPV4_OCTETS = 4;
 const IPV6_GROUPS = 8;
 
-/** The name that an alias stands for. */
+/** Reads the target of an alias. */
 export function readTarget(message: Uint8Array, at: number, end: number): string | null {
   return skipName(message, at) === end ? readName(message, at) : null;
 }
 
-/** The last of an SOA's numbers: for how long a denial holds (RFC 2308, 4). */
+/** Reads the MINIMUM of an SOA: the TTL of a denial (RFC 2308, 4). */
 export function readSoaMinimum(message: Uint8Array, { dataAt, dataEnd }: WireRecord): number | null {
   const contactAt = skipName(message, dataAt);
   const numbersAt = contactAt < 0 ? -1 : skipName(message, contactAt);
@@ -39,7 +39,7 @@ function readIpv4(message: Uint8Array, at: number, end: number): string | null {
   return end - at === IPV4_OCTETS ? message.subarray(at, end).join(".") : null;
 }
 
-/** In hexadecimal groups, the longest run of zeros left out (RFC 5952, 4). */
+/** Reads an IPv6 address as hexadecimal groups, the longest run of zeros compressed (RFC 5952, 4). */
 function readIpv6(message: Uint8Array, at: number, end: number): string | null {
   if (end - at !== IPV6_GROUPS * 2) return null;
   const groups = Array.from({ length: IPV6_GROUPS }, (_, nth) => uint16(message, at + 2 * nth));
@@ -62,7 +62,7 @@ function longestZeros(groups: readonly number[]): { readonly at: number; readonl
   return longest;
 }
 
-/** The strings of one record, each behind its length: joined in one go, as 64 KB may come in 256 of them. */
+/** Joins the length-prefixed strings of a record, in one buffer, as 64 KB may come in 256 of them. */
 function readText(message: Uint8Array, start: number, end: number): string | null {
   const octets = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   if (start + 1 + (message[start] ?? 0) === end) return octets.toString("latin1", start + 1, end);

@@ -24,7 +24,7 @@ export type Reading<T extends RecordType> =
   | { readonly kind: "truncated" }
   | { readonly kind: "malformed" };
 
-/** How many CNAME records are followed from one name. */
+/** The CNAME records that are followed from one name. */
 export const ALIASES_MAX = 8;
 
 /** More than real names have: with more long names, each look-up would leave 200 KB of garbage. */
@@ -35,7 +35,7 @@ const FLAG_AUTHORITATIVE = 0x0400;
 const FLAG_TRUNCATED = 0x0200;
 const MALFORMED = { kind: "malformed" } as const;
 
-/** Reads a reply to the question for `name` and `type`. Never throws, whatever the octets. */
+/** Parses a reply to the question for `name` and `type`. Never throws, whatever the octets. */
 export function readReply<T extends RecordType>(message: Uint8Array, name: string, type: T): Reading<T> {
   const flags = uint16(message, 2);
   if ((flags & FLAG_TRUNCATED) !== 0) return { kind: "truncated" };
@@ -47,7 +47,7 @@ export function readReply<T extends RecordType>(message: Uint8Array, name: strin
   return readRecords(message, sections, normalName(name), type, authoritative);
 }
 
-/** Walks the CNAME chain from the name asked for to its records. */
+/** Walks the CNAME chain from the name in the question to its records. */
 function readRecords<T extends RecordType>(
   message: Uint8Array,
   sections: Sections,

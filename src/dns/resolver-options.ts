@@ -2,7 +2,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { ServerAddress } from "./server-address.ts";
 
 export type StubResolverDependencies = {
-  /** Asked in this order; one at least. */
+  /** Tried in this order; at least one. */
   readonly servers: readonly ServerAddress[];
   readonly clock: Clock;
   /**
@@ -10,22 +10,22 @@ export type StubResolverDependencies = {
    * of them counts up to the deadline of the look-up.
    */
   readonly attemptTimeoutsMs?: readonly number[];
-  /** The longest that one look-up may take from the moment it is sent, aliases and TCP included. */
+  /** The deadline of a look-up from its first query on, aliases and TCP included. */
   readonly lookupTimeoutMs?: number;
   /**
-   * Look-ups whose first attempt is out. One that is late gives up its place, so that silent servers do not keep
-   * the others waiting; late ones may be twelve times as many.
+   * Look-ups in their first attempt. A late one releases its place, so that silent servers do not block the others;
+   * up to twelve times as many may be late.
    */
   readonly inFlightMax?: number;
-  /** Look-ups that wait for their turn; one more is refused as an `error` with the detail `queue_full`. */
+  /** Queued look-ups; one more is refused as an `error` with the detail `queue_full`. */
   readonly waitingMax?: number;
-  /** How long a server that failed is asked last. */
+  /** How long a failed server is tried last. */
   readonly serverPenaltyMs?: number;
   /** A random integer of 16 bits, for message ids. */
   readonly random16?: () => number;
 };
 
-/** Counters since the start, and how things are now. */
+/** Counters since the start, and present values. */
 export type ResolverStats = {
   readonly lookups: number;
   /** Messages sent: first attempts and retries, by UDP and TCP. */
@@ -34,7 +34,7 @@ export type ResolverStats = {
   readonly tcpQueries: number;
   readonly timeouts: number;
   readonly errors: number;
-  /** Datagrams that answered no open question. */
+  /** Datagrams that match no open question. */
   readonly ignored: number;
   readonly inFlight: number;
   /** Look-ups past their first attempt. */

@@ -10,7 +10,7 @@ import { RESOLVER_DEFAULTS, type ResolverStats, type StubResolverDependencies } 
 
 export type StubResolver = Resolver & {
   readonly stats: () => ResolverStats;
-  /** Replies that have come and wait for the main thread. */
+  /** Received replies that wait for the main thread. */
   readonly unread: () => number;
   /** Ends every look-up as an `error` with the detail `closed`. */
   readonly close: () => void;
@@ -19,7 +19,7 @@ export type StubResolver = Resolver & {
 const LATE_PER_PLACE = 12;
 
 /**
- * Creates a stub resolver: it asks recursive servers by UDP, and by TCP where a reply was cut short.
+ * Creates a stub resolver: it queries recursive servers by UDP, and by TCP after a truncated reply.
  *
  * @example
  * const resolver = createStubResolver({ servers: systemServers(), clock: systemClock });
@@ -83,14 +83,14 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     if (lookup.outcome === "timeout") counts.timeouts++;
     if (lookup.outcome === "error") counts.errors++;
     if (question.allowance !== null) question.allowance.left += QUERIES_PER_QUESTION - question.queries;
-    // A look that is under way passes it by.
+    // The running check skips it.
     question.deadline = Number.POSITIVE_INFINITY;
     question.nextAttemptAt = Number.POSITIVE_INFINITY;
     question.settle(lookup);
     queue.leave(question);
   }
 
-  /** Starts the attempts that are due and ends what has passed its deadline. */
+  /** Starts the attempts that are due, and ends questions past their deadline. */
   function reap(now: number): void {
     const underWay = queue.underWay();
     if (underWay.length === 0) reaper.stop();

@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** Where a DNS server listens. */
+/** The address of a DNS server. */
 export type ServerAddress = { readonly ip: string; readonly port: number };
 
 const DNS_PORT = 53;
 
 /**
- * Reads `1.2.3.4`, `1.2.3.4:5353`, `::1` or `[::1]:5353`; null for anything else, host names included, since
- * nothing could resolve them.
+ * Parses `1.2.3.4`, `1.2.3.4:5353`, `::1` or `[::1]:5353`; null for anything else, host names included, as nothing
+ * could resolve them.
  */
 export function parseServerAddress(text: string): ServerAddress | null {
   const trimmed = text.trim();
@@ -24,7 +24,7 @@ export function parseServerAddress(text: string): ServerAddress | null {
   return port >= 1 && port <= 65_535 ? { ip, port } : null;
 }
 
-/** The address as `parseServerAddress` reads it. */
+/** Formats an address as `parseServerAddress` parses it. */
 export function formatServerAddress({ ip, port }: ServerAddress): string {
   return isIPv6(ip) ? `[${ip}]:${port}` : `${ip}:${port}`;
 }

@@ -1,14 +1,14 @@
 import { getServers } from "node:dns";
 import { parseServerAddress, type ServerAddress } from "./server-address.ts";
 
-/** The servers the machine itself asks, in its order (`/etc/resolv.conf` on Unix); empty where it names none. */
+/** Returns the DNS servers of the machine, in its order (`/etc/resolv.conf` on Unix); empty where it names none. */
 export function systemServers(): ServerAddress[] {
   return getServers()
     .map(parseServerAddress)
     .filter((server) => server !== null);
 }
 
-/** Returns the servers of a setting that has been checked; none named: those of the machine. */
+/** Returns the servers of a validated setting; those of the machine for an empty one. */
 export function serversOf(texts: readonly string[]): readonly ServerAddress[] {
   if (texts.length === 0) return systemServers();
   return texts.map((text) => {

@@ -1,7 +1,9 @@
 import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
 
-/** How a question by TCP can end: `onReply` once, with a matching message, or `onFailure` once. */
+/**
+ * The callbacks of a question by TCP. One of them is called, once: `onReply` with a matching message, or `onFailure`.
+ */
 export type TcpOutcome = {
   readonly onReply: (message: Buffer) => void;
   readonly onFailure: () => void;
@@ -10,8 +12,8 @@ export type TcpOutcome = {
 const LENGTH_OCTETS = 2;
 
 /**
- * Asks by TCP, over a connection of its own, and returns a function that gives up without a word. The caller
- * sets the deadline. Bun's own sockets take a third of the CPU time of those of `node:net`.
+ * Sends a query over a TCP connection of its own, and returns a function that closes it without a callback. The
+ * caller sets the deadline. Bun's own sockets take a third of the CPU time of those of `node:net`.
  */
 export function askByTcp(server: ServerAddress, query: Query, id: number, outcome: TcpOutcome): () => void {
   const framed = Buffer.alloc(LENGTH_OCTETS + query.packet.length);
@@ -44,7 +46,7 @@ export function askByTcp(server: ServerAddress, query: Query, id: number, outcom
     socket: {
       open(opened) {
         socket = opened;
-        // A question is far smaller than any send buffer: it is taken whole or not at all.
+        // A query is far smaller than any send buffer: it is written whole or not at all.
         if (ended) opened.terminate();
         else if (opened.write(framed) < framed.length) fail();
       },
@@ -57,7 +59,10 @@ export function askByTcp(server: ServerAddress, query: Query, id: number, outcom
   return () => end();
 }
 
-/** Collects one message behind its length; returns it when it is whole, else null. Holds no more than has come. */
+/**
+ * Creates a reader of one length-prefixed message, which returns it once it is complete, else null. Buffers no more
+ * than has arrived.
+ */
 function createMessageReader(): (chunk: Buffer) => Buffer | null {
   let parts: Buffer[] = [];
   let filled = 0;

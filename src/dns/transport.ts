@@ -9,15 +9,15 @@ import type { ServerAddress } from "./server-address.ts";
 import { askByTcp } from "./tcp-question.ts";
 import { createUdpChannel } from "./udp-channel.ts";
 
-/** What carries queries to servers and reads their replies. */
+/** Sends queries to servers and parses their replies. */
 export type Transport = {
   readonly servers: readonly Server[];
-  /** Returns false for a name that cannot be asked. */
+  /** Returns false for a name that cannot be encoded. */
   readonly sendByUdp: (question: Question, server: Server, edns: boolean) => boolean;
-  /** Sends a query again whose reply was cut short by UDP. */
+  /** Repeats a query by TCP after a truncated reply. */
   readonly sendByTcp: (question: Question, server: Server, query: Query) => void;
   readonly counts: () => Pick<ResolverStats, "queries" | "tcpQueries" | "ignored">;
-  /** Replies that have come and wait for the main thread. */
+  /** Received replies that wait for the main thread. */
   readonly unread: () => number;
   readonly close: () => void;
 };
@@ -26,9 +26,9 @@ export type TransportOptions = {
   readonly addresses: readonly ServerAddress[];
   readonly clock: Clock;
   readonly random16: () => number;
-  /** Called with each reply to an exchange that is open; it is no longer then. */
+  /** Called with the reply to an open exchange, which is closed by then. */
   readonly onReply: (exchange: Exchange, reading: Reading<RecordType>) => void;
-  /** Called where nobody listens to what was sent by UDP. */
+  /** Called where the system reports a server as unreachable by UDP. */
   readonly onUnreachable: (exchange: Exchange) => void;
   readonly onTcpFailure: (exchange: Exchange) => void;
 };
@@ -51,7 +51,7 @@ export function createTransport(options: TransportOptions): Transport {
       onIgnored: () => counts.ignored++,
     }),
   }));
-  // A reply by TCP may have 64 KB, and many in one turn would hold up all else.
+  // A reply by TCP may have 64 KB: many in one turn would block the event loop.
   const tcpInbox = createInbox<{ readonly exchange: Exchange; readonly message: Buffer }>(
     ({ exchange, message }) => {
       if (exchange.isOpen) read(exchange, message);

@@ -5,7 +5,7 @@ import { uint16 } from "./message-bytes.ts";
 import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
 
-/** One question on its way to one server by UDP. The channel alone changes `port` and `id`. */
+/** A query in flight to one server by UDP. Only the channel changes `port` and `id`. */
 export type Transaction<Sent> = {
   readonly query: Query;
   port: Port<Sent> | null;
@@ -14,13 +14,13 @@ export type Transaction<Sent> = {
 
 /** The UDP sockets to one server. */
 export type UdpChannel<Sent> = {
-  /** Sends together with whatever else is sent in this turn of the event loop. */
+  /** Sends in one batch with all other queries of this turn of the event loop. */
   readonly send: (transaction: Sent) => void;
   /** Forgets a transaction; a reply that comes later is ignored. */
   readonly forget: (transaction: Sent) => void;
-  /** Gives up sockets over a second old, to find a new route where the machine has moved to another network. */
+  /** Retires sockets older than a second, to get a new route where the machine has changed networks. */
   readonly renew: () => void;
-  /** Replies that have come and wait to be read. */
+  /** Received replies that wait to be read. */
   readonly unread: () => number;
   readonly close: () => void;
 };
@@ -30,11 +30,11 @@ export type UdpChannelDependencies<Sent> = {
   readonly clock: Clock;
   /** A random integer of 16 bits. */
   readonly random16: () => number;
-  /** Called once at most for a transaction, with a message that matches by id, question and source. */
+  /** Called at most once for a transaction, with a message that matches by id, question and source. */
   readonly onReply: (transaction: Sent, message: Uint8Array) => void;
-  /** Called in place of `onReply` where the machine says that nobody listens there. */
+  /** Called instead of `onReply` where the system reports the server as unreachable. */
   readonly onUnreachable: (transaction: Sent) => void;
-  /** Called for each datagram that answers no open question. */
+  /** Called for each datagram that matches no open question. */
   readonly onIgnored: () => void;
 };
 
@@ -44,7 +44,7 @@ type Port<Sent> = {
   readonly pending: Map<number, Sent>;
   /** Packets of this turn of the event loop. */
   outbox: Uint8Array[];
-  readonly bornAt: number;
+  readonly openedAt: number;
   sent: number;
   retired: boolean;
 };
@@ -58,16 +58,16 @@ const PORTS_OPEN = 8;
 const QUESTIONS_PER_PORT_MAX = 4096;
 const PORT_AGE_MAX_MS = 60_000;
 const RENEWAL_AGE_MS = 1_000;
-/** Packets that go at once, so that the server need not wait for the end of a long turn. */
+/** Packets that are sent without waiting for the end of the turn, which may be long. */
 const OUTBOX_MAX = 16;
 
-/** Opens nothing until the first transaction. Source ports are the system's choice, at random. */
+/** Creates a channel that opens its sockets with the first transaction. The system chooses random source ports. */
 export function createUdpChannel<Sent extends Transaction<Sent>>(
   dependencies: UdpChannelDependencies<Sent>,
 ): UdpChannel<Sent> {
   const { server, clock, random16 } = dependencies;
   const ports: Port<Sent>[] = [];
-  /** What waits for the sockets to open: no more than the resolver lets be in flight. */
+  /** Transactions that wait for the sockets to open; the resolver bounds their number. */
   const backlog: Sent[] = [];
   const inbox = createInbox(receive, clock.monotonic);
   let opening = 0;
@@ -85,7 +85,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   function nextPort(): Port<Sent> | null {
     const port = ports[turn % ports.length];
     if (port === undefined) return null;
-    const spent = port.sent >= QUESTIONS_PER_PORT_MAX || clock.monotonic() - port.bornAt > PORT_AGE_MAX_MS;
+    const spent = port.sent >= QUESTIONS_PER_PORT_MAX || clock.monotonic() - port.openedAt > PORT_AGE_MAX_MS;
     if (spent && opening === 0) void open(port);
     return port;
   }
@@ -113,7 +113,10 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     for (const port of [...ports]) flush(port);
   }
 
-  /** What a full send buffer refuses is lost like any datagram: the next attempt makes it good. */
+  /**
+   * Sends the packets of a socket. Those that a full send buffer refuses are lost like any datagram: the next attempt
+   * replaces them.
+   */
   function flush(port: Port<Sent>): void {
     const packets = port.outbox;
     if (packets.length === 0) return;
@@ -133,7 +136,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     else if (opening === 0) sendBacklog();
   }
 
-  /** Spreads what has waited over the sockets that could be opened. */
+  /** Distributes the backlog over the open sockets. */
   function sendBacklog(): void {
     for (const waiting of backlog.splice(0)) {
       const port = nextPort();
@@ -144,10 +147,11 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
 
   async function openPort(): Promise<Port<Sent> | null> {
     let port: Port<Sent> | null = null;
-    // What answers no open question takes no room of what does.
+    // Datagrams that match no open question take no room in the inbox.
     const onData = (message: Buffer) => {
       if (port === null) return;
-      if (answeredBy(port, message) === undefined || !inbox.put({ port, message })) dependencies.onIgnored();
+      if (transactionOf(port, message) === undefined || !inbox.put({ port, message }))
+        dependencies.onIgnored();
     };
     const onError = () => {
       if (port !== null) unreachable(port);
@@ -159,8 +163,8 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
         connect: { hostname: server.ip, port: server.port },
         socket: { data: (_socket, message) => onData(message), error: onError },
       });
-      const bornAt = clock.monotonic();
-      port = { socket, pending: new Map(), outbox: [], bornAt, sent: 0, retired: false };
+      const openedAt = clock.monotonic();
+      port = { socket, pending: new Map(), outbox: [], openedAt, sent: 0, retired: false };
       return port;
     } catch {
       return null;
@@ -177,13 +181,13 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     if (opening === 0) sendBacklog();
   }
 
-  function answeredBy(port: Port<Sent>, message: Buffer): Sent | undefined {
+  function transactionOf(port: Port<Sent>, message: Buffer): Sent | undefined {
     const transaction = port.pending.get(uint16(message, 0));
     return transaction !== undefined && isReplyTo(message, transaction.query) ? transaction : undefined;
   }
 
   function receive({ port, message }: { readonly port: Port<Sent>; readonly message: Buffer }): void {
-    const transaction = answeredBy(port, message);
+    const transaction = transactionOf(port, message);
     if (transaction === undefined) {
       dependencies.onIgnored();
       return;
@@ -212,7 +216,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     if (port.retired && port.pending.size === 0) port.socket.close();
   }
 
-  /** Sends what is still to go by this socket, and closes it when all that went is answered or forgotten. */
+  /** Sends the last packets of a socket, and closes it once all its transactions are answered or forgotten. */
   function retire(port: Port<Sent>): void {
     const at = ports.indexOf(port);
     if (at < 0) return;
@@ -224,7 +228,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
 
   function renew(): void {
     const now = clock.monotonic();
-    for (const port of [...ports]) if (now - port.bornAt > RENEWAL_AGE_MS) retire(port);
+    for (const port of [...ports]) if (now - port.openedAt > RENEWAL_AGE_MS) retire(port);
   }
 
   function close(): void {
