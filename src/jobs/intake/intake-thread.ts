@@ -10,7 +10,7 @@ export type Intake = AsyncDisposable & {
 };
 
 export type InputHost = {
-  /** The next bytes of the input, as long as the source likes them; null at its end. */
+  /** The next bytes of the input, of any length; null at its end. */
   readonly next: () => Promise<Uint8Array | null>;
   /** Stores chunks; the next bytes are asked for when it has returned. */
   readonly store: (chunks: readonly IntakeChunk[]) => void | Promise<void>;
@@ -22,7 +22,7 @@ type Pending = {
   readonly host: InputHost;
   readonly resolve: (outcome: IntakeOutcome) => void;
   readonly reject: (error: unknown) => void;
-  /** What was asked of the host before is done: its answers go out in order. */
+  /** Resolves once the host has answered all earlier requests: answers go out in order. */
   busy: Promise<void>;
 };
 

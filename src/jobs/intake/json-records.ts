@@ -20,7 +20,12 @@ export type JsonBody = {
   readonly firstObject: number | null;
 };
 
-export type JsonOutcome = { readonly refusal: Refusal } | { readonly body: JsonBody };
+type Refused = { readonly refusal: Refusal };
+export type JsonOutcome = Refused | { readonly body: JsonBody };
+
+const NOT_JSON: Refused = { refusal: { code: "invalid_json", message: "The body is not valid JSON." } };
+const NO_OBJECT = invalid("The body must be an object with items.");
+const NO_LIST = invalid("items must be an array.");
 
 /** Characters of all that stands beside the items. */
 const FIELDS_BYTES_MAX = 65_536;
@@ -40,15 +45,13 @@ export async function readJsonRecords(
   let hasItems = false;
   let fieldBytes = 0;
 
-  if ((await input.next()) !== OPEN_OBJECT) {
-    return refuse(input.hasEnded() ? "The body is not valid JSON." : null);
-  }
+  if ((await input.next()) !== OPEN_OBJECT) return input.hasEnded() ? NOT_JSON : NO_OBJECT;
   input.skip();
   if ((await input.next()) === CLOSE_OBJECT) return closing();
   for (;;) {
     const name = await readField();
     if (typeof name !== "string") return name;
-    if (name === "items" && hasItems) return refuse("items comes twice.", "invalid_request");
+    if (name === "items" && hasItems) return invalid("items comes twice.");
     if (name === "items" && (await input.next()) === OPEN_LIST) {
       hasItems = true;
       const refusal = await readItems();
@@ -56,34 +59,34 @@ export async function readJsonRecords(
     } else {
       const value = await readValue();
       if ("refusal" in value) return value;
-      if (name === "items") return refuse("items must be an array.", "invalid_request");
+      if (name === "items") return NO_LIST;
       fields[name] = value.value;
     }
     const sign = await input.next();
     if (sign === COMMA) input.skip();
     else if (sign === CLOSE_OBJECT) return closing();
-    else return refuse();
+    else return NOT_JSON;
   }
 
-  async function readField(): Promise<string | { readonly refusal: Refusal }> {
-    if ((await input.next()) !== QUOTE) return refuse();
+  async function readField(): Promise<string | Refused> {
+    if ((await input.next()) !== QUOTE) return NOT_JSON;
     const name = await readValue();
     if ("refusal" in name) return name;
-    if (typeof name.value !== "string" || (await input.next()) !== COLON) return refuse();
+    if (typeof name.value !== "string" || (await input.next()) !== COLON) return NOT_JSON;
     input.skip();
     await input.next();
     return name.value;
   }
 
-  async function readValue(): Promise<{ readonly value: unknown } | { readonly refusal: Refusal }> {
+  async function readValue(): Promise<{ readonly value: unknown } | Refused> {
     const span = await input.value();
-    if (span === null) return refuse();
+    if (span === null) return NOT_JSON;
     fieldBytes += span.end - span.start;
     if (fieldBytes > FIELDS_BYTES_MAX) {
-      return refuse(`More than ${FIELDS_BYTES_MAX} bytes stand beside items.`, "invalid_request");
+      return invalid(`More than ${FIELDS_BYTES_MAX} bytes stand beside items.`);
     }
     const value = parseJson(textOf(span));
-    return value === undefined ? refuse() : { value };
+    return value === undefined ? NOT_JSON : { value };
   }
 
   async function readItems(): Promise<Refusal | null> {
@@ -95,7 +98,7 @@ export async function readJsonRecords(
     for (;;) {
       await input.next();
       const span = await input.value();
-      if (span === null) return input.isTooLong() ? tooLong(items + 1) : refuse().refusal;
+      if (span === null) return input.isTooLong() ? tooLong(items + 1) : NOT_JSON.refusal;
       if (span.end - span.start > RECORD_BYTES_MAX) return tooLong(items + 1);
       const refusal = takeItem(span);
       if (refusal !== null) return refusal;
@@ -103,7 +106,7 @@ export async function readJsonRecords(
       const sign = await input.next();
       input.skip();
       if (sign === CLOSE_LIST) return null;
-      if (sign !== COMMA) return refuse().refusal;
+      if (sign !== COMMA) return NOT_JSON.refusal;
     }
   }
 
@@ -112,13 +115,12 @@ export async function readJsonRecords(
       return sink.take("ndjson", span, { bytes: span.bytes, start: span.start + 1, end: span.end - 1 });
     }
     const value = parseJson(textOf(span));
-    if (value === undefined) return refuse(`items[${items}] is not valid JSON.`).refusal;
-    if (hasWrongType(value))
-      return refuse(`items[${items}] (row ${items + 1}): ${TYPE_DEMAND}`, "invalid_request").refusal;
+    if (value === undefined) return { code: "invalid_json", message: `items[${items}] is not valid JSON.` };
+    if (hasWrongType(value)) return invalid(`items[${items}] (row ${items + 1}): ${TYPE_DEMAND}`).refusal;
     const identity = identityOf(value, "value", true);
     if (identity === null) {
-      const message = `items[${items}] (row ${items + 1}) must be a string, or an object with the string value.`;
-      return { code: "invalid_request", message };
+      const demand = "must be a string, or an object with the string value.";
+      return invalid(`items[${items}] (row ${items + 1}) ${demand}`).refusal;
     }
     if (typeof value !== "string") firstObject ??= items;
     return sink.takeText("ndjson", JSON.stringify(value), identity);
@@ -126,17 +128,12 @@ export async function readJsonRecords(
 
   async function closing(): Promise<JsonOutcome> {
     input.skip();
-    if ((await input.next()) !== -1) return refuse();
-    if (!hasItems) return refuse("items must be an array.", "invalid_request");
+    if ((await input.next()) !== -1) return NOT_JSON;
+    if (!hasItems) return NO_LIST;
     return { body: { fields, firstObject } };
   }
 }
 
-function refuse(
-  message: string | null = "The body is not valid JSON.",
-  code: Refusal["code"] = "invalid_json",
-): { readonly refusal: Refusal } {
-  if (message === null)
-    return { refusal: { code: "invalid_request", message: "The body must be an object with items." } };
-  return { refusal: { code, message } };
+function invalid(message: string): Refused {
+  return { refusal: { code: "invalid_request", message } };
 }

@@ -48,8 +48,9 @@ export function readNdjsonRecords(
 }
 
 /**
- * Returns the key of an item, or null where a value holds none. Where items are typed, a type is set off by characters
- * that a value without one is never given in front; elsewhere it is one of the fields that are passed over.
+ * Returns the text by which duplicates of an item are found, or null where a value holds no item. With `isTyped` the key
+ * of an item with a type begins with a NUL, the type and a line end; one that has no type and begins with a NUL itself is
+ * escaped, so that different items have different keys. Otherwise a type is ignored, as other fields are.
  */
 export function identityOf(value: unknown, field: string, isTyped: boolean): string | null {
   if (typeof value === "string") return escaped(value);
@@ -61,7 +62,7 @@ export function identityOf(value: unknown, field: string, isTyped: boolean): str
   return `\0${type}\n${item}`;
 }
 
-/** Whether an item names a type of documents that there is not. */
+/** Whether an item names a type that is none of `DOCUMENT_TYPES`. */
 export function hasWrongType(value: unknown): boolean {
   if (!isObject(value) || value.type === undefined || value.type === null) return false;
   return typeof value.type !== "string" || !isDocumentType(value.type);
