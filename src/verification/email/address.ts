@@ -1,9 +1,9 @@
-import type { SyntaxFault } from "../../contract/words.ts";
 /**
- * Reads one address as it is written on the internet: a dot-atom local part (RFC 5321, 5322; RFC 6531 where it
- * is not ASCII), one `@`, and a domain name of letters, digits and hyphens (RFC 5890 after conversion).
- * Quoted local parts, comments and domain literals are legal in RFC 5322 and refused here, each by its name.
+ * Parses an address of internet mail: a dot-atom local part (RFC 5321, 5322; RFC 6531 where it is not ASCII), one `@`,
+ * and a domain name of letters, digits and hyphens (RFC 5890 after conversion). Quoted local parts, comments and domain
+ * literals, which RFC 5322 allows, are refused, each with a reason of its own.
  */
+import type { SyntaxFault } from "../../contract/words.ts";
 import { ATEXT, localFault, wideLocalFault } from "./local-part.ts";
 import { type DomainRefusal, type MailDomain, parseDomain } from "./mail-domain.ts";
 
@@ -13,7 +13,7 @@ export type AcceptedAddress = {
   readonly ok: true;
   /** As written, in NFC. */
   readonly local: string;
-  /** The A-label form in lower case: the name to ask the DNS for. */
+  /** In A-labels and lower case, as it is looked up. */
   readonly domain: string;
 };
 
@@ -22,35 +22,35 @@ export type RefusedAddress = {
   readonly ok: false;
   readonly subStatus: DomainRefusal["subStatus"];
   readonly reason: DomainRefusal["reason"];
-  /** Both present where the local part is sound and only the domain is at fault; the domain in lower case. */
+  /** Both present where the local part is valid and only the domain is not; the domain in lower case. */
   readonly local: string | null;
   readonly domain: string | null;
 };
 
-/** Limits of RFC 5321, 4.5.3.1, in octets; the total leaves the two angle brackets of the path out. */
+/** Limits of RFC 5321, 4.5.3.1, in octets: a path of 256 less its two angle brackets, and a local part. */
 const ADDRESS_OCTETS_MAX = 254;
 const LOCAL_OCTETS_MAX = 64;
-/** Of a text as it is given, in UTF-8, with the white space around it. A longer one is not looked at. */
+/** Octets of an input in UTF-8, with the white space around it. A longer one is refused unread. */
 const TEXT_OCTETS_MAX = 320;
-/** A UTF-16 unit takes at most this many octets of UTF-8. */
+/** The most octets of UTF-8 that a UTF-16 code unit takes. */
 const OCTETS_PER_UNIT_MAX = 3;
-/** Longer domains are not remembered: hardly one of them is accepted. */
+/** Longer domains are not cached: hardly any of them is accepted. */
 const RAW_DOMAIN_UNITS_MAX = 256;
 
 const DOT = 0x2e;
 const AT = 0x40;
 
-/** Reads an address; white space around it is left out. Time is linear, and constant beyond 320 octets. */
+/** Parses an address without the white space around it. Takes linear time, and constant time beyond 320 octets. */
 export function parseAddress(text: string): ParsedAddress {
-  return parseWith(text, parseRest);
+  return parseWith(text, parseUncached);
 }
 
 /**
- * Returns the domain to look up before the address can be verified, in A-label form and lower case, or null where it is
- * refused whatever the DNS says. The same decision as `parseAddress`.
+ * Returns the domain of an address, which is looked up to verify it, in A-labels and lower case; null for an address
+ * that `parseAddress` refuses.
  */
 export function mailDomainOf(text: string): string | null {
-  return domainOf(text, 0, text.length, parseRest);
+  return domainOf(text, 0, text.length, parseUncached);
 }
 
 /** Returns the local part, in NFC, of an address without white space around it. */
@@ -65,9 +65,9 @@ export type AddressParser = {
   readonly mailDomainIn: (source: string, start: number, end: number) => string | null;
 };
 
-/** Creates a parser that remembers domains by their raw text, about `domainsMax` of them. */
+/** Creates a parser with a cache of domains by their raw text: `domainsMax`, rounded up to a power of two. */
 export function createAddressParser(domainsMax = 65_536): AddressParser {
-  const domainIn = rememberedDomains(domainsMax);
+  const domainIn = cachedDomains(domainsMax);
   return {
     parse: (text) => parseWith(text, domainIn),
     mailDomainOf: (text) => domainOf(text, 0, text.length, domainIn),
@@ -75,29 +75,29 @@ export function createAddressParser(domainsMax = 65_536): AddressParser {
   };
 }
 
-/** Reads the domain in source[start, end). */
+/** Parses the domain in source[start, end). */
 type DomainIn = (source: string, start: number, end: number) => MailDomain;
 
-const parseRest: DomainIn = (source, start, end) => parseDomain(source.slice(start, end));
+const parseUncached: DomainIn = (source, start, end) => parseDomain(source.slice(start, end));
 
 /**
- * Remembers domains in a direct-mapped cache, by a sum over their characters: nothing is sliced out of the address for a
- * domain met before, and no choice of names makes a look-up longer.
+ * Caches domains in a direct-mapped table, by a hash of their characters: a cached domain is found without slicing the
+ * address, and no choice of names makes a look-up longer.
  */
-function rememberedDomains(slotsMin: number): DomainIn {
+function cachedDomains(slotsMin: number): DomainIn {
   const mask = 2 ** Math.ceil(Math.log2(slotsMin)) - 1;
   const raws: (string | undefined)[] = new Array(mask + 1);
   const domains: MailDomain[] = new Array(mask + 1);
   return (source, start, end) => {
-    let sum = 0;
-    for (let at = start; at < end; at++) sum = (Math.imul(sum, 31) + source.charCodeAt(at)) | 0;
-    const slot = (sum ^ (sum >>> 15)) & mask;
+    let hash = 0;
+    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + source.charCodeAt(at)) | 0;
+    const slot = (hash ^ (hash >>> 15)) & mask;
     const raw = raws[slot];
     const found = domains[slot];
     if (found && raw?.length === end - start && source.startsWith(raw, start)) return found;
     const slice = source.slice(start, end);
     if (slice.length > RAW_DOMAIN_UNITS_MAX) return parseDomain(slice);
-    // A copy: a slice keeps all of its source in memory, and that may be a line of a large body.
+    // A slice would keep its whole source in memory, which may be a large body: a copy is cached.
     const copy: string = JSON.parse(JSON.stringify(slice));
     const domain = parseDomain(copy);
     raws[slot] = copy;
@@ -106,7 +106,7 @@ function rememberedDomains(slotsMin: number): DomainIn {
   };
 }
 
-/** `parseAddress` with the reading of the domain as an argument, for a caller that remembers domains. */
+/** Parses as `parseAddress` does, with the parser of the domain as an argument. */
 function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
   if (isTooLong(text, 0, text.length)) return refused("address_too_long");
   const address = trimmed(text);
@@ -137,7 +137,7 @@ function isTooLong(source: string, start: number, end: number): boolean {
   return end - start > TEXT_OCTETS_MAX || Buffer.byteLength(source.slice(start, end)) > TEXT_OCTETS_MAX;
 }
 
-/** Returns a text without the white space around it; what is too long to be an address is left as it is. */
+/** Returns a text without the white space around it; one that is too long for an address as it is. */
 export function trimmed(text: string): string {
   return text.length > TEXT_OCTETS_MAX ? text : text.trim();
 }
@@ -152,8 +152,8 @@ function isVisibleAscii(code: number): boolean {
 }
 
 /**
- * Returns the domain of the address in source[start, end), without white space around it: accepted or refused, or the
- * fault of what is before it.
+ * Parses the address in source[start, end), which has no white space around it. Returns its domain, accepted or
+ * refused, or the syntax fault before it.
  */
 function readDomain(
   source: string,
@@ -187,7 +187,7 @@ function readDomain(
   if (localOctets > LOCAL_OCTETS_MAX) return "local_too_long";
   const domain = domainIn(source, at + 1, end);
   if (localOctets + 1 + domain.name.length <= ADDRESS_OCTETS_MAX) return domain;
-  // The length is a fault of syntax, which comes before a top-level domain that does not exist.
+  // The length is a fault of syntax, which takes precedence over a TLD that is invalid or reserved.
   return domain.ok || domain.subStatus !== "invalid_syntax" ? "address_too_long" : domain;
 }
 

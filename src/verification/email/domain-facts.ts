@@ -1,17 +1,17 @@
-/** What is known about a mail domain when an address on it is verified. Plain data: it crosses threads as JSON. */
+/** The known facts about a mail domain, as plain data: they cross threads as JSON. */
 export type DomainFacts = {
-  /** The A-label form in lower case: the name that was asked for. */
+  /** In A-labels and lower case, as it was looked up. */
   readonly domain: string;
   readonly mail: MailRouting;
   readonly lists: DomainLists;
-  /** Present where SPF and DMARC were asked for (deep). */
+  /** Present where SPF and DMARC were looked up (deep). */
   readonly policy?: MailPolicy;
 };
 
 /** Where the DNS sends mail for a domain. */
 export type MailRouting =
   | { readonly state: "not_checked" }
-  /** The look-up that decides did not end: nothing is known. */
+  /** The look-up that decides timed out. */
   | { readonly state: "timeout" }
   | { readonly state: "error" }
   /** The name does not exist. */
@@ -37,11 +37,11 @@ export type MailExchangers = {
   readonly cname: boolean;
   /** At least one host is public and at least one is dead, private or a literal. */
   readonly partlyDead: boolean;
-  /** A null MX stands beside real ones. */
+  /** There is a null MX beside others, which RFC 7505, 3 forbids. */
   readonly nullMixed: boolean;
 };
 
-/** What the lists say of a domain. */
+/** The lists that contain a domain. */
 export type DomainLists = {
   /** `listed`: the domain or a parent up to the registrable domain; `mail_host`: its MX serves throwaways only. */
   readonly disposable: "listed" | "mail_host" | null;
@@ -64,5 +64,5 @@ export type MailPolicy = {
   };
 };
 
-/** What follows from the routing: mail is taken, mail cannot be taken, or nothing certain. */
+/** What the routing shows: the domain accepts mail, accepts none, or neither for certain. */
 export type MailEvidence = "works" | "none" | "unknown";

@@ -5,7 +5,7 @@ import { normalisationRuleOf } from "./normalisation.ts";
 import { type NormalisationRule, type Provider, providerOf } from "./providers.ts";
 import { suggestDomain } from "./suggestion.ts";
 
-/** What holds for every address of a domain, worked out once. */
+/** The part of a verification that all addresses of a domain share, computed once. */
 export type DomainVerdict = {
   readonly domain: string;
   readonly provider: Provider | undefined;
@@ -18,7 +18,7 @@ export type DomainVerdict = {
   readonly verdicts: LocalVerdicts;
 };
 
-/** Returns what holds for every address of a domain by its facts. */
+/** Verifies a domain by its facts. */
 export function verifyDomain(facts: DomainFacts): DomainVerdict {
   const { mail, lists } = facts;
   const provider = providerOf(facts.domain);
@@ -44,7 +44,7 @@ export function verifyDomain(facts: DomainFacts): DomainVerdict {
   };
 }
 
-/** Whether mail to the domain is known to arrive somewhere, which distinguishes a slip from a little known name. */
+/** Returns whether the domain is known to accept mail, which distinguishes a little known domain from a typo. */
 function evidenceOf(mail: MailRouting): MailEvidence {
   switch (mail.state) {
     case "mx":

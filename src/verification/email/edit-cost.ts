@@ -1,21 +1,21 @@
 /**
- * How far a typed word is from the word that was meant, in slips: what fingers do often costs little. A weighted
- * Damerau-Levenshtein distance (optimal string alignment).
+ * The distance between a typed word and the intended one: a weighted Damerau-Levenshtein distance (optimal string
+ * alignment) in which frequent typing errors cost little.
  */
 
 const ROWS: readonly string[] = ["1234567890-", "qwertyuiop", "asdfghjkl", "zxcvbnm"];
-/** How far each row of keys stands to the right of the one above, in keys. */
+/** The offset of each row from the top one, in key widths. */
 const ROW_OFFSETS: readonly number[] = [0, 0.5, 0.75, 1.25];
 
-/** The price of each slip. One slip of the fingers is below 1, a different word is well above. */
+/** The cost of each kind of edit. One typing error costs less than 1, a different word well above. */
 export const SLIPS = {
   swap: 0.5,
   doubled: 0.4,
   undoubled: 0.4,
   missing: 0.8,
-  /** Left out between two consonants, which leaves what is hardly a word. */
+  /** Between two consonants: without it hardly a word is left. */
   missingVowel: 0.55,
-  /** People look at the first letter. */
+  /** Costs more than another missing letter, as typists notice it. */
   missingFirst: 0.92,
   extra: 1.45,
   extraNeighbour: 0.6,
@@ -25,7 +25,7 @@ export const SLIPS = {
   vowel: 0.9,
   soundAlike: 0.9,
   other: 1.45,
-  /** Added where the first letter is another or an extra one stands before it. */
+  /** Added for a substituted or an extra first letter. */
   first: 0.3,
 } as const;
 
@@ -48,13 +48,14 @@ const LOOK_ALIKES: ReadonlySet<string> = new Set([
 const SOUND_ALIKES: ReadonlySet<string> = new Set(["ck", "kc", "sz", "zs"]);
 
 function neighbourTable(): Uint8Array {
-  const places = new Map<string, readonly [number, number]>();
+  const positions = new Map<string, readonly [number, number]>();
   for (const [row, keys] of ROWS.entries()) {
-    for (const [column, key] of [...keys].entries()) places.set(key, [row, column + (ROW_OFFSETS[row] ?? 0)]);
+    for (const [column, key] of [...keys].entries())
+      positions.set(key, [row, column + (ROW_OFFSETS[row] ?? 0)]);
   }
   const table = new Uint8Array(KEYS * KEYS);
-  for (const [a, [rowA, columnA]] of places) {
-    for (const [b, [rowB, columnB]] of places) {
+  for (const [a, [rowA, columnA]] of positions) {
+    for (const [b, [rowB, columnB]] of positions) {
       const near = Math.abs(rowA - rowB) <= 1 && Math.abs(columnA - columnB) <= 1.01;
       if (a !== b && near) table[a.charCodeAt(0) * KEYS + b.charCodeAt(0)] = 1;
     }
@@ -64,17 +65,17 @@ function neighbourTable(): Uint8Array {
 
 const substitutions = substitutionTable();
 
-/** The price of each key for each other, by code. */
+/** Returns the cost of each substitution, by the codes of both characters. */
 function substitutionTable(): Float64Array {
   const table = new Float64Array(KEYS * KEYS).fill(SLIPS.other);
-  for (const a of VOWELS) for (const b of VOWELS) price(table, a + b, SLIPS.vowel);
-  for (const pair of SOUND_ALIKES) price(table, pair, SLIPS.soundAlike);
+  for (const a of VOWELS) for (const b of VOWELS) setCost(table, a + b, SLIPS.vowel);
+  for (const pair of SOUND_ALIKES) setCost(table, pair, SLIPS.soundAlike);
   for (let at = 0; at < table.length; at++) if (neighbours[at] === 1) table[at] = SLIPS.neighbour;
-  for (const pair of LOOK_ALIKES) price(table, pair, SLIPS.lookAlike);
+  for (const pair of LOOK_ALIKES) setCost(table, pair, SLIPS.lookAlike);
   return table;
 }
 
-function price(table: Float64Array, pair: string, cost: number): void {
+function setCost(table: Float64Array, pair: string, cost: number): void {
   table[pair.charCodeAt(0) * KEYS + pair.charCodeAt(1)] = cost;
 }
 
@@ -82,7 +83,7 @@ function areNeighbours(a: number, b: number): boolean {
   return a >= 0 && b >= 0 && a < KEYS && b < KEYS && neighbours[a * KEYS + b] === 1;
 }
 
-/** One bit for each letter that occurs; digits and hyphens share one. */
+/** Returns a bit for each letter that occurs; digits and hyphens share one. */
 export function letterMask(text: string): number {
   let mask = 0;
   for (let at = 0; at < text.length; at++) {
@@ -93,8 +94,8 @@ export function letterMask(text: string): number {
 }
 
 /**
- * What the cost is at least, from the letters that occur and the lengths alone: each letter that only one of the
- * two has is a slip of its own, and so is each letter too many.
+ * Returns a lower bound of the cost, from masks and lengths alone: each letter that only one of the two has takes an
+ * edit of its own, and so does each letter of the difference in length.
  */
 export function leastEditCost(typedMask: number, meantMask: number, lengthDifference: number): number {
   const extra = bitCount(typedMask & ~meantMask);
@@ -110,13 +111,13 @@ function bitCount(bits: number): number {
   return count;
 }
 
-/** The cost of having typed `typed` for `meant`, or Infinity once it is sure to pass `costMax`. */
+/** Returns the cost of typing `typed` for `meant`, or Infinity where it is above `costMax`. */
 export function editCost(typed: string, meant: string, costMax: number): number {
   const least = leastEditCost(letterMask(typed), letterMask(meant), typed.length - meant.length);
   return least > costMax ? Number.POSITIVE_INFINITY : alignmentCost(typed, meant, costMax);
 }
 
-/** Row by row through the letters typed; three rows are kept, as a swap reaches back two. */
+/** Fills the matrix row by row, one for each typed letter; three rows are kept, as a swap refers two rows back. */
 function alignmentCost(typed: string, meant: string, costMax: number): number {
   const width = meant.length + 1;
   const missing = Array.from({ length: width }, (_, j) => (j === 0 ? 0 : missingCost(meant, j - 1)));
@@ -162,7 +163,7 @@ function substitutionCost(typed: string, i: number, meant: string, j: number): n
   return j === 0 ? cost + SLIPS.first : cost;
 }
 
-/** A letter typed that was not meant, where `j` letters of what was meant are behind it. */
+/** Returns the cost of an extra letter behind `j` letters of `meant`. */
 function extraCost(typed: string, i: number, meant: string, j: number): number {
   const code = typed.charCodeAt(i);
   const behind = j > 0 ? meant.charCodeAt(j - 1) : -1;
@@ -183,8 +184,8 @@ function isConsonant(code: number): boolean {
 
 function missingCost(meant: string, j: number): number {
   const code = meant.charCodeAt(j);
-  const isTwin = code === meant.charCodeAt(j - 1) || code === meant.charCodeAt(j + 1);
-  if (isTwin) return SLIPS.undoubled;
+  const isDoubled = code === meant.charCodeAt(j - 1) || code === meant.charCodeAt(j + 1);
+  if (isDoubled) return SLIPS.undoubled;
   if (isVowel(code) && isConsonant(meant.charCodeAt(j - 1)) && isConsonant(meant.charCodeAt(j + 1)))
     return SLIPS.missingVowel;
   return j === 0 ? SLIPS.missingFirst : SLIPS.missing;

@@ -1,4 +1,4 @@
 import type { EmailResultBody } from "../../contract/specification/email-replies.ts";
 
-/** What is found of one address. Spelled as on the wire, because the worker threads write it out as text. */
+/** The result for an address, in wire spelling, as the worker threads serialise it. */
 export type EmailVerification = EmailResultBody;

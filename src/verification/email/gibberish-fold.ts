@@ -1,4 +1,4 @@
-/** Latin letters that Unicode decomposition leaves whole. */
+/** Latin letters without a Unicode decomposition. */
 const wholeLetters: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -16,7 +16,7 @@ const wholeLetters: Readonly<Record<string, string>> = {
 const marks = /\p{M}+/gu;
 const whole = /[ßæœøđðþłħıŋə]/g;
 
-/** Latin text without its accents (NFKD); letters of other scripts stay as they are. */
+/** Returns Latin text in lower case and without accents (NFKD); letters of other scripts are unchanged. */
 export function foldToAscii(text: string): string {
   return text
     .toLowerCase()

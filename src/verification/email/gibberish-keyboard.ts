@@ -1,4 +1,4 @@
-/** Which key lies next to which, on the keyboards whose rows people run a finger along. */
+/** Adjacent keys of QWERTY, QWERTZ and AZERTY keyboards, and adjacent letters of the alphabet. */
 
 const keyboards: readonly (readonly string[])[] = [
   ["1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm"],
@@ -25,7 +25,7 @@ export const keyOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) 
 
 /**
  * For each ordered pair of keys one bit for every keyboard and direction in which the second follows the first.
- * Two digits have none: 1234 after a name is a habit, not a walk.
+ * Two digits have none: 1234 behind a name is common, and no keyboard walk.
  */
 export const keySteps: Int32Array = (() => {
   const table = new Int32Array(keyCount * keyCount);

@@ -1,35 +1,35 @@
 /**
  * The arithmetic of the gibberish score, shared by the scorer and by the script that fits its tables.
  *
- * A local part is read as symbols: 0 for a boundary, 1 to 26 for a to z, 27 for any digit. Every symbol adds
- * the logarithm of "how much likelier in random text than in names, given what stood before it".
+ * A local part is a sequence of symbols: 0 for a boundary, 1 to 26 for a to z, 27 for any digit. Every symbol adds its
+ * log-likelihood ratio, of random text to names, given the symbols before it.
  */
 
 export const symbolCount = 28;
 export const digitSymbol = 27;
-/** Letters fall into few kinds, so that a longer context can be counted: see `kindOfSymbol`. */
+/** Letters are grouped into a few kinds, which allows a longer context: see `kindOfSymbol`. */
 export const kindCount = 8;
 export const kindOrder = 5;
-/** Contexts are counted in bits, three for a kind: integer arithmetic is what makes the loop fast. */
+/** A context has three bits for each kind: integer arithmetic makes the loop fast. */
 export const kindTableSize = 32_768;
 
-/** The last five kinds as one number, after one more symbol. */
+/** Returns the last five kinds as one number, after one more symbol. */
 export function nextKindContext(context: number, symbol: number): number {
   return ((context << 3) | (kindOfSymbol[symbol] ?? 0)) & (kindTableSize - 1);
 }
 
-/** Ratios are kept as levels from 0 on, a byte each: the tables then stay in the cache of a core that does much else. */
+/** Ratios are quantised to levels from 0 on, of a byte each, so that the tables stay in the CPU cache. */
 export const ratioLeast = -5;
 export const ratioStep = 0.12;
-/** For symbols that no table has. */
+/** The level of a ratio of 0, for symbols without an entry. */
 export const neutralLevel = Math.round(-ratioLeast / ratioStep);
 
 export type GibberishModel = {
-  /** Level of the log-likelihood ratio by (second last, last, present symbol); high ones speak for random text. */
+  /** Level of the log-likelihood ratio by (symbol before last, last, current); high ones indicate random text. */
   readonly trigrams: Uint8Array;
-  /** The same for the kinds of five symbols in a row. */
+  /** The same by the kinds of five consecutive symbols. */
   readonly kinds: Uint8Array;
-  /** For each class of lengths one weight for each measure of `measureNames`: what shows in six letters is lost in sixteen. */
+  /** By length class, a weight for each of `measureNames`: what is significant in six letters is not in sixteen. */
   readonly weights: readonly Float64Array[];
   /** The calibration: probabilities at evenly spaced logits, see `probabilityOf`. */
   readonly calibration: Float64Array;
@@ -37,7 +37,7 @@ export type GibberishModel = {
 
 export const lengthClassCount = 3;
 
-/** Returns the class of a local with this number of letters and digits. */
+/** Returns the length class of a local part with this number of letters and digits. */
 export function lengthClassOf(length: number): number {
   return length <= 7 ? 0 : length <= 10 ? 1 : 2;
 }
@@ -86,7 +86,7 @@ export const symbolOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, cod
   return code >= 48 && code <= 57 ? digitSymbol : 0;
 });
 
-/** Returns the logit of "gibberish" before calibration, for a local with this number of letters and digits. */
+/** Returns the logit of "gibberish" before calibration, for a local part with this number of letters and digits. */
 export function logitOf(
   measures: ArrayLike<number>,
   length: number,

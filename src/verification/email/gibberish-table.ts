@@ -16,7 +16,7 @@ export const calibrationFrom = -12;
 export const calibrationTo = 12;
 export const calibrationStep = 0.5;
 
-/** The level that is nearest to a ratio. */
+/** Returns the level nearest to a ratio. */
 export function levelOf(ratio: number): number {
   return Math.min(levels - 1, Math.max(0, Math.round((ratio - ratioLeast) / ratioStep)));
 }
@@ -30,7 +30,7 @@ function rowsOf(table: Uint8Array): string {
   return text;
 }
 
-/** The model as text: four lines of numbers, then one character for each entry of both tables. */
+/** Encodes the model as text: four lines of numbers, then one character for each entry of both tables. */
 export function encodeGibberishModel(model: GibberishModel): string {
   return [
     "# Gibberish tables, fitted on @faker-js/faker (MIT) and role-based-email-addresses (MIT); written by data:refresh",
@@ -41,7 +41,7 @@ export function encodeGibberishModel(model: GibberishModel): string {
   ].join("\n");
 }
 
-/** Reads the text of `encodeGibberishModel`; a damaged file is a bug and throws. */
+/** Decodes the text of `encodeGibberishModel`. Throws where it is damaged, which is a bug. */
 export function decodeGibberishModel(text: string): GibberishModel {
   const trigrams = new Uint8Array(symbolCount ** 3);
   const kinds = new Uint8Array(kindCount ** kindOrder);

@@ -4,23 +4,23 @@ import { createLocalReading, readLocal } from "./gibberish-measures.ts";
 import { type GibberishModel, logitOf } from "./gibberish-model.ts";
 import { calibrationFrom, calibrationStep, decodeGibberishModel } from "./gibberish-table.ts";
 
-/** Above this score a verdict may call an address risky; below it the number is advice. One person in a thousand is above. */
+/** Above this score an address is risky. The local parts of about one person in a thousand score higher. */
 export const GIBBERISH_THRESHOLD = 0.9;
 
 const model: GibberishModel = decodeGibberishModel(tableText);
 const shortLettersMax = 4;
-/** Initials or a letter and a number, as staff and students have. */
+/** The longest identifier of staff and students: initials or a letter, and a number. */
 const identifierLengthMax = 12;
-/** A year, a course and a number, as universities give out: `17bcs054`. */
+/** A roll number of a university, of year, course and number: `17bcs054`. */
 const rollNumber = /^(?:20)?[0-2]\d[a-z]{1,4}\d{2,7}(?:\+|$)/i;
 const shortScoreMax = 0.5;
 const otherScriptScoreMax = 0.3;
 const reading = createLocalReading();
 
 /**
- * How probable it is, from 0 to 1, that a local part is random text or a keyboard walk, where as many are as
- * are not. A `+tag` and accents are read away; pure digits, other scripts and very short locals never score high.
- * Linear in the length.
+ * Returns the probability, from 0 to 1, that a local part is random text or a keyboard walk, at a prior of one half.
+ * Ignores a `+tag` and accents; digits alone, other scripts and very short local parts never score high. Takes linear
+ * time.
  *
  * @example gibberishScore("john.smith") < 0.1 && gibberishScore("xk7qz9vw2p") > 0.9
  */
@@ -40,7 +40,7 @@ export function gibberishScoreIn(text: string, start: number, end: number): numb
   );
 }
 
-/** Whether what was just read is too short, or too like a usual identifier, to say much of. */
+/** Returns whether the local part in `reading` is too short, or too like a usual identifier, for a high score. */
 function isShort(text: string, start: number, end: number, length: number): boolean {
   const { letters, changes, endsInDigit } = reading;
   return (
@@ -50,7 +50,7 @@ function isShort(text: string, start: number, end: number, length: number): bool
   );
 }
 
-/** Scores what is Latin; text with letters of another script is never more than a suspicion. */
+/** Scores the Latin letters; with letters of another script the score is at most `otherScriptScoreMax`. */
 function foldedScore(localPart: string): number {
   const folded = foldToAscii(localPart);
   let ascii = "";
@@ -66,10 +66,10 @@ function foldedScore(localPart: string): number {
 
 function probabilityOf(logit: number): number {
   const { calibration } = model;
-  const place = (logit - calibrationFrom) / calibrationStep;
-  if (!(place > 0)) return calibration[0] ?? 0;
-  const lower = Math.floor(place);
+  const position = (logit - calibrationFrom) / calibrationStep;
+  if (!(position > 0)) return calibration[0] ?? 0;
+  const lower = Math.floor(position);
   if (lower >= calibration.length - 1) return calibration[calibration.length - 1] ?? 1;
   const below = calibration[lower] ?? 0;
-  return below + ((calibration[lower + 1] ?? 1) - below) * (place - lower);
+  return below + ((calibration[lower + 1] ?? 1) - below) * (position - lower);
 }

@@ -1,18 +1,18 @@
-/** What makes the labels of a name that is not ASCII U-labels (RFC 5891, 5892), beside what the conversion looks at. */
+/** The rules of U-labels (RFC 5891, 5892) that the conversion by UTS 46 does not check. */
 
 /**
- * Characters that no U-label has (RFC 5892, 2 and 3): all but letters, digits and marks, and of those the exceptions,
- * old Hangul and marks of symbols and music. The two joiners were looked at by the conversion. Emoji are let pass: no rule
- * allows them, but registries such as those of ws and to have names of them, so that the DNS decides.
+ * Characters that are disallowed in U-labels (RFC 5892, 2 and 3): all but letters, digits and marks, and of those the
+ * exceptions, old Hangul jamo, and combining marks for symbols and music. The conversion checks the two joiners. Emoji
+ * pass although they are disallowed: registries such as those of ws and to have names with them, so the DNS decides.
  */
 const DISALLOWED =
   /(?!\u200c|\u200d)[^-.\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{L}\p{Nd}\p{Mn}\p{Mc}\u00b7\u0375\u05f3\u05f4\u06fd\u06fe\u0f0b\u3007\u30fb]|[\u0640\u07fa\u3031-\u3035\u303b\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]|[\u302e\u302f]|[\u20d0-\u20ff]|[\u{1d100}-\u{1d24f}]/u;
 
-/** Characters that have a place of their own in their languages. */
-const PLACED = /[\u00b7\u0375\u05f3\u05f4\u0660-\u0669\u06f0-\u06f9\u30fb]/;
+/** Characters with contextual rules (CONTEXTO of RFC 5892). */
+const CONTEXTO = /[\u00b7\u0375\u05f3\u05f4\u0660-\u0669\u06f0-\u06f9\u30fb]/;
 
-/** Characters out of their place (RFC 5892, A.3 to A.9). */
-const MISPLACED: readonly RegExp[] = [
+/** Violations of the contextual rules (RFC 5892, A.3 to A.9). */
+const CONTEXT_VIOLATIONS: readonly RegExp[] = [
   // The middle dot of Catalan, between two l.
   /(?<!l)\u00b7|\u00b7(?!l)/,
   // The Greek keraia before a letter, the Hebrew geresh and gershayim behind one.
@@ -24,8 +24,11 @@ const MISPLACED: readonly RegExp[] = [
   /[\u0660-\u0669].*[\u06f0-\u06f9]|[\u06f0-\u06f9].*[\u0660-\u0669]/,
 ];
 
-/** Returns whether the labels of a name in lower case and NFKC may be U-labels by their characters and their places. */
+/** Returns whether all labels of a name, in lower case and NFKC, obey these rules. */
 export function hasULabels(name: string): boolean {
   if (DISALLOWED.test(name)) return false;
-  return !PLACED.test(name) || name.split(".").every((label) => !MISPLACED.some((rule) => rule.test(label)));
+  return (
+    !CONTEXTO.test(name) ||
+    name.split(".").every((label) => !CONTEXT_VIOLATIONS.some((rule) => rule.test(label)))
+  );
 }

@@ -1,5 +1,5 @@
+/** Syntax faults of the local part. */
 import type { SyntaxFault } from "../../contract/words.ts";
-/** Faults of what stands before the `@`. */
 import { asciiTable } from "./ascii-table.ts";
 
 const DOT = 0x2e;
@@ -10,7 +10,7 @@ export const ATEXT = asciiTable(
   1,
 );
 
-/** Names the fault of an address whose local part breaks off at a character that cannot stand there. */
+/** Returns the fault of an address whose local part has an invalid character at `position`. */
 export function localFault(address: string, position: number): SyntaxFault {
   if (!address.includes("@")) return "at_sign_missing";
   if (address.endsWith(">") && address.includes("<")) return "display_name";
@@ -25,7 +25,7 @@ export function localFault(address: string, position: number): SyntaxFault {
 
 const PLAIN_WIDE = /^[\p{L}\p{N}\p{P}\p{S}\p{M}]*$/u;
 
-/** RFC 6531 leaves the local part's characters open; what cannot be seen, typed or distinguished is refused. */
+/** Returns the fault of a local part that is not ASCII: a character that RFC 6531 allows, but few can see or type. */
 export function wideLocalFault(local: string): SyntaxFault | null {
   if (/^\p{M}/u.test(local)) return "local_mark_leading";
   for (const character of local) {

@@ -3,20 +3,20 @@ import { gibberishPoints } from "./scoring.ts";
 import { gibberishFinding, type Verdict, verdictOf } from "./verdict.ts";
 import type { VerificationFrame } from "./verification-frame.ts";
 
-/** A verdict on some local parts of domains that have their verdicts in common. */
+/** The verdict on one kind of local part, which all domains with the same findings share. */
 export type LocalVerdict = Verdict & {
-  /** What the JSON of their verifications has in common; null where none is to be kept. */
+  /** The constant parts of the JSON of its verifications; null where they are not kept. */
   frame: VerificationFrame | "not_made_yet" | null;
 };
 
-/** Verdicts on gibberish that are kept at a time; past this they are forgotten. All that there are would be many. */
+/** Cached verdicts on gibberish, which depend on the score; past this the cache is cleared. */
 const ON_GIBBERISH_MAX = 16;
 
-/** The verdicts on the local parts of a domain, which are worked out when they are needed. */
+/** The verdicts on the local parts of a domain, each computed on first use. */
 export type LocalVerdicts = {
   /** About the domain. */
   readonly findings: readonly Finding[];
-  // Most local parts are no gibberish: theirs are at hand.
+  // Most local parts are not gibberish: their verdicts need no look-up in a map.
   onPerson: LocalVerdict | null;
   onRole: LocalVerdict | null;
   onGibberish: Map<number, LocalVerdict> | null;
@@ -28,8 +28,8 @@ const SHARED_KEY_CHARACTERS_MAX = 1_024;
 const shared = new Map<string, LocalVerdicts>();
 
 /**
- * The same for all domains of which the same is found and whose mail goes to the same hosts (null: they have no MX), as
- * that of many goes to a few large ones: what their addresses have in common is then at hand in the cache of a core.
+ * Returns the verdicts for a domain's findings and mail hosts (null without MX). Domains with equal ones share them:
+ * the mail of many goes to a few large hosts, and what is shared stays in the CPU cache.
  */
 export function verdictsOf(findings: readonly Finding[], mxHosts: readonly string[] | null): LocalVerdicts {
   const key = JSON.stringify([findings, mxHosts]);
@@ -42,7 +42,7 @@ export function verdictsOf(findings: readonly Finding[], mxHosts: readonly strin
   return verdicts;
 }
 
-/** Returns the verdict on a local part of the domain, made once and kept. */
+/** Returns the verdict on a local part of the domain, from the cache or computed. */
 export function verdictOn(verdicts: LocalVerdicts, isRole: boolean, gibberishScore: number): LocalVerdict {
   const finding = gibberishFinding(gibberishScore);
   if (finding !== null) return onGibberish(verdicts, isRole, finding, gibberishScore);

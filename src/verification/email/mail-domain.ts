@@ -1,16 +1,16 @@
-/** The name behind the `@`: letters, digits and hyphens after conversion (RFC 5890), under a real top-level domain. */
+/** The domain of an address: letters, digits and hyphens after conversion (RFC 5890), under a TLD of the root zone. */
 import { domainToASCII, domainToUnicode } from "node:url";
 import { parse as parseHost } from "tldts";
 import type { SyntaxFault } from "../../contract/words.ts";
 import { asciiTable } from "./ascii-table.ts";
 import { hasULabels } from "./idn-label.ts";
 
-/** A domain as read from an address: usable, or refused with the reason. */
+/** The parsed domain of an address: accepted, or refused with the reason. */
 export type MailDomain =
   | { readonly ok: true; readonly name: string }
   | ({ readonly ok: false; readonly name: string } & DomainRefusal);
 
-/** Why no DNS answer could make a name a mail domain. */
+/** Why a domain is refused whatever the DNS answers. */
 export type DomainRefusal =
   | { readonly subStatus: "invalid_syntax"; readonly reason: SyntaxFault }
   | { readonly subStatus: "invalid_tld"; readonly reason: "invalid_tld" }
@@ -20,7 +20,7 @@ export type DomainRefusal =
 const DOMAIN_OCTETS_MAX = 253;
 const LABEL_OCTETS_MAX = 63;
 
-/** Names that the DNS never answers for: RFC 6761, 6762 (local), 7686 (onion), 9476 (alt), 3172 (arpa). */
+/** Special-use TLDs, which have no mail: RFC 6761, 6762 (local), 7686 (onion), 9476 (alt), 3172 (arpa). */
 const RESERVED_TLDS: ReadonlySet<string> = new Set([
   "alt",
   "arpa",
@@ -45,8 +45,8 @@ HOST_CHARACTERS.set(asciiTable("0123456789", DIGIT).subarray(0x30, 0x3a), 0x30);
 HOST_CHARACTERS.set(asciiTable("ABCDEFGHIJKLMNOPQRSTUVWXYZ", UPPER).subarray(0x41, 0x5b), 0x41);
 
 /**
- * Reads the domain of an address. A name that is not ASCII is mapped and converted (UTS 46), and the labels are
- * checked again afterwards, because the conversion lets empty labels, hyphens at the edges and underscores pass.
+ * Parses the domain of an address. A name that is not ASCII is mapped and converted (UTS 46), and its labels are
+ * checked afterwards, because the conversion lets empty labels, leading and trailing hyphens and underscores pass.
  */
 export function parseDomain(raw: string): MailDomain {
   if (raw.length === 0) return refusedDomain("domain_empty", raw);
@@ -55,7 +55,7 @@ export function parseDomain(raw: string): MailDomain {
   for (let at = 0; at < raw.length; at++) {
     const code = raw.charCodeAt(at);
     if (code > 127) convert = true;
-    else if (code === DOT || code === HYPHEN) convert ||= code === HYPHEN && isALabelMark(raw, at);
+    else if (code === DOT || code === HYPHEN) convert ||= code === HYPHEN && endsAcePrefix(raw, at);
     else {
       const mark = HOST_CHARACTERS[code];
       if (mark === 0) return refusedDomain(hostFault(raw, code), raw);
@@ -66,8 +66,8 @@ export function parseDomain(raw: string): MailDomain {
   return convert ? convertDomain(lower) : checkLabels(lower);
 }
 
-/** Whether the hyphen at `at` is the second of a label's `xn--`. */
-function isALabelMark(raw: string, at: number): boolean {
+/** Returns whether the hyphen at `at` ends the prefix `xn--` of a label. */
+function endsAcePrefix(raw: string, at: number): boolean {
   return (
     at >= 3 &&
     raw.slice(at - 3, at).toLowerCase() === "xn-" &&
@@ -89,7 +89,7 @@ function hostFault(raw: string, code: number): SyntaxFault {
 }
 
 const IDEOGRAPHIC_DOTS = /[\u3002\uff0e\uff61]/g;
-/** Code points that the conversion drops without a word; the two joiners have rules of their own there. */
+/** Code points that the conversion drops silently; for the two joiners it has rules of its own. */
 const DROPPED = /(?![\u200c\u200d])[\p{Default_Ignorable_Code_Point}\p{Cf}]/u;
 
 function convertDomain(written: string): MailDomain {
@@ -110,7 +110,7 @@ function convertDomain(written: string): MailDomain {
       return refusedDomain(hostFault(ascii, ascii.charCodeAt(at)), lower);
     }
   }
-  // What is written as A-labels throughout is looked up as it is (RFC 5891, 5.4).
+  // A name that is written in A-labels throughout is looked up as it is (RFC 5891, 5.4).
   const isUnicode = Buffer.byteLength(lower) > lower.length;
   if (isUnicode && !hasULabels(lower === lower.normalize("NFKC") ? lower : domainToUnicode(ascii))) {
     return refusedDomain("domain_idn_invalid", lower);
@@ -118,7 +118,7 @@ function convertDomain(written: string): MailDomain {
   return checkLabels(ascii);
 }
 
-/** The conversion answers nothing alike for bad labels, long ones, and names that end like an IPv4 address. */
+/** Returns why the conversion failed, which gives no reason: an invalid label, a long one, or a numeric TLD. */
 function idnFault(lower: string): SyntaxFault {
   const labels = lower.normalize("NFKC").split(".");
   if (/^\d+$/.test(labels.at(-1) ?? "")) return "domain_tld_numeric";
@@ -127,10 +127,10 @@ function idnFault(lower: string): SyntaxFault {
     : "domain_idn_invalid";
 }
 
-/** An A-label spells its ASCII characters first and then one hyphen: those of its Unicode form come before that. */
+/** A-labels with hyphens in their U-label: Punycode has the ASCII characters first, then one hyphen as delimiter. */
 const HIDES_HYPHEN = /xn--[^.]*-[^.]*-/;
 
-/** What RFC 5891, 4.2.3.1 forbids in the Unicode form, which A-labels hide and the conversion lets pass. */
+/** Returns the fault of hyphens in U-labels (RFC 5891, 4.2.3.1), which A-labels hide and the conversion lets pass. */
 function hiddenHyphenFault(unicode: string): SyntaxFault | null {
   for (const label of unicode.split(".")) {
     const characters = [...label];
@@ -154,7 +154,7 @@ function checkLabels(domain: string): MailDomain {
   return { ok: true, name: domain };
 }
 
-/** Faults of dots and hyphens, in one pass. */
+/** Returns the fault of dots, or of hyphens at the edges of labels, in one pass. */
 function edgeFault(domain: string): SyntaxFault | null {
   let before = DOT;
   let dots = 0;
@@ -172,7 +172,7 @@ function edgeFault(domain: string): SyntaxFault | null {
   return dots === 0 ? "domain_dotless" : null;
 }
 
-/** Labels that are too long, or have the two hyphens that RFC 5890 keeps for labels such as `xn--`. */
+/** Returns the fault of a label that is too long, or has `--` in third place, which RFC 5890 reserves for `xn--`. */
 function labelFault(domain: string): SyntaxFault | null {
   for (let start = 0; start < domain.length; ) {
     const dot = domain.indexOf(".", start);
@@ -217,8 +217,8 @@ const ICANN_ONLY = {
 } as const;
 
 /**
- * Whether the root zone has the top-level domain, by the ICANN section of the public suffix list. A top-level
- * domain without a rule of its own (`za`) shows by its second-level ones.
+ * Returns whether the TLD is in the root zone, by the ICANN section of the public suffix list. A TLD without a rule of
+ * its own (`za`) is recognised by its second-level ones.
  */
 function isInternetName(domain: string, tld: string): boolean {
   return parseHost(domain, ICANN_ONLY).isIcann === true || isIcannTld(tld);

@@ -3,8 +3,8 @@ import { DOT, HYPHEN, marksOf, NOT_ASCII, PLUS, UNDERSCORE, UPPER_CASE } from ".
 import type { NormalisationRule, Provider } from "./providers.ts";
 
 /**
- * The key of a mailbox: two addresses with one key reach the same person, as far as the provider publishes it.
- * It is for finding duplicates and never the address to send to. Applied to its own result it changes nothing.
+ * Returns the key of a mailbox: addresses with the same key reach the same mailbox, as far as the provider documents
+ * it. It finds duplicates, and is not the address to send to. A key is its own key.
  *
  * Sources: support.google.com/mail/answer/7436150 (dots, gmail.com only), support.google.com/a/users/answer/9282734
  * (plus on Workspace), learn.microsoft.com plus-addressing-in-exchange-online, help.yahoo.com SLN28815,
@@ -18,15 +18,15 @@ export function normalizedAddress(local: string, domain: string, rule: Normalisa
   return keyOf(lowerCased(local), domain, rule);
 }
 
-/** The key of a local part in lower case and NFC. */
+/** Returns the key for a local part in lower case and NFC. */
 function keyOf(local: string, domain: string, rule: NormalisationRule): string {
   if (rule === "fastmail") return fastmailKey(local, domain);
   return `${localKey(local, rule)}@${domainKey(domain, rule)}`;
 }
 
 /**
- * The same for an accepted address whose `@` stands at a place, with the marks before and behind it. Most addresses
- * are their own keys: then nothing is made.
+ * Returns the key of an accepted address with its `@` at `at`, and the marks before and behind that. Most addresses are
+ * their own keys, and are returned as they are.
  */
 export function keyOfAddress(
   address: string,
@@ -48,7 +48,7 @@ export function keyOfAddress(
 
 const NOT_LOWER = UPPER_CASE | NOT_ASCII;
 
-/** The marks without which a local part is its own key. */
+/** The marks that a rule changes: a local part without them is its own key. */
 const CHANGED_BY: Readonly<Record<NormalisationRule, number>> = {
   keep: NOT_LOWER,
   plus: NOT_LOWER | PLUS,
@@ -59,7 +59,7 @@ const CHANGED_BY: Readonly<Record<NormalisationRule, number>> = {
   fastmail: NOT_LOWER | PLUS,
 };
 
-/** The rule of a domain: its provider's, or that of the host of its mail. */
+/** Returns the rule of a domain: that of its provider, else that of its mail hosts. */
 export function normalisationRuleOf(
   provider: Provider | undefined,
   mxHosts: readonly string[],
@@ -68,7 +68,7 @@ export function normalisationRuleOf(
   return mxHosts.some(isGoogleWorkspaceHost) ? "plus" : "keep";
 }
 
-/** Lower case in NFC, unless that makes a local part too long to be one (some letters grow). */
+/** Returns a local part in lower case and NFC; unchanged where that is too long (some letters take more octets). */
 function lowerCased(local: string): string {
   const lower = local.toLowerCase();
   if (isAscii(lower)) return lower;
@@ -76,7 +76,7 @@ function lowerCased(local: string): string {
   return Buffer.byteLength(key) > 64 ? local : key;
 }
 
-/** What is put together anew may begin with a mark that joins what stands before it. */
+/** Composes again (NFC): where characters were removed, a combining mark may follow another letter. */
 function composed(text: string): string {
   return isAscii(text) ? text : text.normalize("NFC");
 }
@@ -86,7 +86,7 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** Google Workspace: plus addressing works, dots distinguish mailboxes. */
+/** Returns whether a host is one of Google Workspace, where plus addressing works and dots distinguish mailboxes. */
 function isGoogleWorkspaceHost(host: string): boolean {
   return (
     host === "smtp.google.com" ||
@@ -101,9 +101,9 @@ function localKey(local: string, rule: NormalisationRule): string {
     case "plus":
       return beforeFirst(local, "+");
     case "gmail":
-      return without(beforeFirst(local, "+"), DOT);
+      return withoutMarked(beforeFirst(local, "+"), DOT);
     case "proton":
-      return without(beforeFirst(local, "+"), DOT | UNDERSCORE | HYPHEN);
+      return withoutMarked(beforeFirst(local, "+"), DOT | UNDERSCORE | HYPHEN);
     case "yahoo":
       return beforeFirst(local, "-");
     case "yandex":
@@ -124,7 +124,7 @@ function keepsDomain(domain: string, rule: NormalisationRule): boolean {
   return domainKey(domain, rule) === domain;
 }
 
-/** `anything@user.fastmail.com` is `user@fastmail.com`; an underscore of the user's name is a hyphen there. */
+/** Resolves `anything@user.fastmail.com` to `user@fastmail.com`; an underscore of the user is a hyphen there. */
 function fastmailKey(local: string, domain: string): string {
   const labels = domain.split(".");
   const [user = ""] = labels;
@@ -133,30 +133,30 @@ function fastmailKey(local: string, domain: string): string {
     : `${beforeFirst(local, "+")}@${domain}`;
 }
 
-/** Fastmail domains of three labels end in these: what stands before is the domain, not a user. */
+/** The suffixes of Fastmail's own domains of three labels, whose first label is not a user. */
 const TWO_LEVEL_SUFFIXES: ReadonlySet<string> = new Set(["co.uk", "com.au"]);
 
-/** What stands before the mark and the dot in front of it, or the whole where nothing would be left. */
+/** Returns the text before `mark` and a dot in front of it; the whole text where nothing would be left. */
 function beforeFirst(local: string, mark: string): string {
   const at = local.indexOf(mark);
   if (at <= 0) return local;
   return local.slice(0, local.charAt(at - 1) === "." ? at - 1 : at);
 }
 
-/** Without the characters that are so marked, or the whole where nothing would be left. */
-function without(local: string, marks: number): string {
+/** Returns the text without the characters that have one of the marks; the whole text where nothing would be left. */
+function withoutMarked(local: string, marks: number): string {
   let rest = "";
-  let from = 0;
+  let start = 0;
   for (let at = 0; at < local.length; at++) {
     if ((marksOf(local.charCodeAt(at)) & marks) === 0) continue;
-    rest += local.slice(from, at);
-    from = at + 1;
+    rest += local.slice(start, at);
+    start = at + 1;
   }
-  if (from === 0) return local;
-  const left = rest + local.slice(from);
+  if (start === 0) return local;
+  const left = rest + local.slice(start);
   if (left === "") return local;
   if (isAscii(local)) return left;
   const key = composed(left);
-  // A mark that lost the character it stood on would make an invalid local part.
+  // A leading combining mark, whose base character was removed, would make the local part invalid.
   return /^\p{M}/u.test(key) ? local : key;
 }

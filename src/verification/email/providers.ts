@@ -8,9 +8,9 @@ export type Provider = {
   /** `mailbox`: anyone may open one; `relay`: forwards to a mailbox it hides; `company`: its staff's own mail. */
   readonly kind: "mailbox" | "relay" | "company";
   readonly rule: NormalisationRule;
-  /** Names of digits only are usual here: they are phone or account numbers. */
+  /** Local parts of digits alone are usual: phone or account numbers. */
   readonly numericNames: boolean;
-  /** Names below the domain are the provider's too. */
+  /** Subdomains belong to the provider too. */
   readonly subdomains: boolean;
 };
 
@@ -45,7 +45,7 @@ function readTable(text: string): Table {
   return { providers, targets: targets.sort((a, b) => b.weight - a.weight) };
 }
 
-/** The provider whose domain this is, or, where its sub-domains are its own, the one that owns a parent. */
+/** Returns the provider of a domain, or of a parent domain whose subdomains belong to the provider too. */
 export function providerOf(domain: string): Provider | undefined {
   const exact = table.providers.get(domain);
   if (exact !== undefined) return exact;
@@ -56,17 +56,17 @@ export function providerOf(domain: string): Provider | undefined {
   return undefined;
 }
 
-/** Every domain of the table with its provider. */
+/** Returns every domain of the table with its provider. */
 export function allProviders(): ReadonlyMap<string, Provider> {
   return table.providers;
 }
 
-/** By falling weight. */
+/** Returns the targets by descending weight. */
 export function typoTargets(): readonly TypoTarget[] {
   return table.targets;
 }
 
-/** Whether the domain is a provider's that slips are corrected to: large, and there for as long as mail is. */
+/** Returns whether typos are corrected to the domain: it is that of a large provider, which is there to stay. */
 export function isMajorProvider(domain: string): boolean {
   return majors.has(domain);
 }

@@ -2,7 +2,7 @@ import accountsText from "./data/role-accounts.txt" with { type: "text" };
 import wordsText from "./data/role-words.txt" with { type: "text" };
 import { createWordFilter } from "./word-filter.ts";
 
-/** Local parts that stand for a function, and those of them that stay one with something behind them. */
+/** Local parts of roles, and those that remain one with a suffix. */
 const accounts = new Set<string>();
 const stems = new Set<string>();
 for (const word of words(accountsText)) accounts.add(word);
@@ -12,7 +12,7 @@ for (const word of words(wordsText)) {
   if (stem !== word) stems.add(stem);
 }
 
-/** Behind a separator these make a function of whatever they follow: `hr-team`, `export.department`. */
+/** Last segments that make any local part a role: `hr-team`, `export.department`. */
 const GROUPS: ReadonlySet<string> = new Set([
   "team",
   "dept",
@@ -23,16 +23,16 @@ const GROUPS: ReadonlySet<string> = new Set([
   "equipo",
 ]);
 
-/** What compound roles are made of, beside other roles. */
-const COMPOUND_PARTS =
+/** Segments of compound roles that are not roles themselves. */
+const COMPOUND_SEGMENTS =
   "back book box care center centre daemon data do front host hot human letter letters line main master new not post protection reply " +
   "resources shop site trust web";
 
-/** A role that is written in parts consists of these: none is put together of others, as in `bill.ing` or `in.fo`. */
-const parts: ReadonlySet<string> = new Set([
+/** The segments that a compound role may have: others, as in `bill.ing` or `in.fo`, do not make a role. */
+const compoundSegments: ReadonlySet<string> = new Set([
   ...[...accounts].flatMap((word) => word.split(/[._-]/)).filter((word) => word.length > 1),
   ...GROUPS,
-  ...COMPOUND_PARTS.split(" "),
+  ...COMPOUND_SEGMENTS.split(" "),
 ]);
 
 const beginsLikeAccount = createWordFilter([...accounts, "noreply", "donotreply"]);
@@ -46,8 +46,8 @@ function words(text: string): string[] {
 }
 
 /**
- * Whether a local part names a function and not a person: `info`, `no-reply`, `sales.uk`, `support2`. A plus tag
- * and separators are looked through; a separator between single letters is not, as `h.r` are a person's initials.
+ * Returns whether a local part names a role and not a person: `info`, `no-reply`, `sales.uk`, `support2`. Ignores a
+ * plus tag and separators, except beside a single letter, as `h.r` are a person's initials.
  */
 export function isRole(local: string): boolean {
   return isRoleIn(local, 0, local.length);
@@ -72,18 +72,19 @@ function isRoleName(local: string): boolean {
   if (GROUPS.has(name.slice(lastSeparator(name) + 1))) return true;
   const segments = segmentsOf(name);
   if (segments === null) return false;
-  const isCompound = accounts.has(segments.join("")) && segments.every((segment) => parts.has(segment));
+  const isCompound =
+    accounts.has(segments.join("")) && segments.every((segment) => compoundSegments.has(segment));
   return isCompound || areRoles(segments) || NO_REPLY.test(segments.join(" "));
 }
 
-/** Two functions make one, as in `it.helpdesk` and `hr.payroll`. */
+/** Returns whether all segments are roles, as in `it.helpdesk` and `hr.payroll`. */
 function areRoles(segments: readonly string[]): boolean {
   return segments.length > 1 && segments.every((segment) => accounts.has(segment));
 }
 
 const NO_REPLY = /^(?:no ?reply|do ?not ?reply)|(?:noreply|(?:^| )no reply)$/;
 
-/** A quick look at both ends: no name that it denies is a role, and it denies most names of people. */
+/** Checks both ends. Returns false for no role, and for most names of people. */
 function mayBeRole(text: string, start: number, localEnd: number): boolean {
   let end = Math.min(start + 1, localEnd);
   while (end < localEnd && text.charCodeAt(end) !== PLUS) end++;
@@ -92,13 +93,13 @@ function mayBeRole(text: string, start: number, localEnd: number): boolean {
 
 const PLUS = 0x2b;
 
-/** By two characters, whether they may be the last of what makes a role of whatever stands before it. */
+/** By pair of characters, 1 where it may end a word of GROUPS or `noreply`. */
 const isGroupEnd = new Uint8Array(1_024);
 for (const word of [...GROUPS, "noreply"]) {
   isGroupEnd[pairOf(word.charCodeAt(word.length - 2), word.charCodeAt(word.length - 1))] = 1;
 }
 
-/** Two characters as a number below 1,024, which letters in either case share, with some that are no letters. */
+/** Returns a pair of characters as a number below 1,024, the same for either case and for some other characters. */
 function pairOf(first: number, second: number): number {
   return (first & 31) * 32 + (second & 31);
 }
@@ -127,7 +128,7 @@ function isSeparator(code: number): boolean {
   return code === 0x2e || code === 0x5f || code === 0x2d;
 }
 
-/** The parts between separators that are no numbers, or null where one is a single letter. */
+/** Returns the segments between separators without numbers, or null where one is a single letter. */
 function segmentsOf(name: string): string[] | null {
   const segments: string[] = [];
   let start = 0;

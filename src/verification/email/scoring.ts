@@ -1,11 +1,11 @@
 import type { Finding } from "../../contract/email-reasons.ts";
 import type { EmailStatus } from "../../contract/words.ts";
 
-/** What each finding costs, and what it decides: the one table of points, without what finds them. */
+/** The table of points: what each finding costs, and which status it decides. */
 
 export type ScoringRow = {
   readonly finding: Finding;
-  /** Taken from 100. Where the table has none, the finding brings its own. */
+  /** Subtracted from 100. Those of the two gibberish findings depend on the score instead. */
   readonly points: number;
   /** The status that this finding gives where no finding above it decides. */
   readonly decides?: Exclude<EmailStatus, "deliverable">;
@@ -52,8 +52,8 @@ export const SCORING: readonly ScoringRow[] = [
 ];
 
 /**
- * Lowest and highest score of each status. Risky ends where unknown does, so that a look-up which fails on top of
- * everything else cannot lift a score.
+ * Lowest and highest score of each status. Those of risky and unknown begin alike, so that a look-up that fails as well
+ * cannot raise a score.
  */
 export const SCORE_BANDS: Readonly<Record<EmailStatus, readonly [number, number]>> = {
   undeliverable: [0, 0],
@@ -64,7 +64,7 @@ export const SCORE_BANDS: Readonly<Record<EmailStatus, readonly [number, number]
 
 const GIBBERISH_HARMLESS = 0.5;
 
-/** Points for a gibberish score from 0 to 1: none up to a half, then up to 35. */
+/** Returns the points for a gibberish score from 0 to 1: none up to a half, then up to 35. */
 export function gibberishPoints(score: number): number {
   return score <= GIBBERISH_HARMLESS ? 0 : Math.round((score - GIBBERISH_HARMLESS) * 70);
 }

@@ -1,7 +1,7 @@
 /**
- * The domain that was probably meant. Silence is the rule: a suggestion for a domain that is right costs more than
- * a slip that goes by, so it speaks only of near misses of well-known providers and of top-level domains that do
- * not exist, and never where the domain is known or takes mail.
+ * Suggestions for mistyped domains. A wrong suggestion costs more than a missed typo: only near misses of well-known
+ * providers and TLDs that do not exist are corrected, never a known domain, and one that accepts mail only where it is
+ * a typosquat or a homograph.
  */
 import { bestTail, type Candidate, isBetter, tailFor } from "./domain-end.ts";
 import type { MailEvidence } from "./domain-facts.ts";
@@ -12,12 +12,12 @@ import { providerOf } from "./providers.ts";
 import { withRepairedTld } from "./tld-repair.ts";
 import { type Family, headOf, notTypos, squats, tailOf, typoTables } from "./typo-families.ts";
 
-/** Nothing is suggested for a longer one. */
+/** A longer domain gets no suggestion. */
 export const DOMAIN_LENGTH_MAX = 80;
 
 /**
- * The domain that was meant where `domain` (lower case, A-label form, or the raw text of a domain that could not be
- * read) looks like a slip, else null. Bounded in time; about a microsecond for a domain like no provider's.
+ * Returns the domain that was meant where `domain` looks mistyped, else null. `domain` is in lower case and A-labels,
+ * or the raw text of one that could not be parsed. Takes bounded time, about 1 µs for a domain unlike any provider's.
  *
  * @example suggestDomain("gmial.com", "unknown") // "gmail.com"
  */
@@ -27,8 +27,8 @@ export function suggestDomain(domain: string, mail: MailEvidence): string | null
   if (providerOf(name) !== undefined) return name === domain ? null : name;
   const squatted = squats.get(name);
   if (squatted !== undefined) return squatted;
-  const drawnLike = lookAlike(name);
-  if (drawnLike !== null) return drawnLike;
+  const homograph = lookAlike(name);
+  if (homograph !== null) return homograph;
   if (mail === "works" || notTypos.has(name)) return null;
   if (name.startsWith("www.") && providerOf(name.slice(4)) !== undefined) return name.slice(4);
   const dotted = typoTables().undotted.get(name.replaceAll(".", ""));
@@ -37,7 +37,7 @@ export function suggestDomain(domain: string, mail: MailEvidence): string | null
   return nearestProvider(name, mail) ?? withRepairedTld(name);
 }
 
-/** What a slip next to the full stop or the @ leaves behind: commas, spaces, doubled and trailing dots. */
+/** Removes typos beside a dot or the `@`: commas, spaces, doubled and trailing dots. */
 function tidied(domain: string): string {
   if (/^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(domain)) return domain;
   return domain
@@ -47,7 +47,7 @@ function tidied(domain: string): string {
     .replace(/[^a-z0-9]$/, "");
 }
 
-/** A provider's name alone, as in `user@gmail`. */
+/** Returns the domain that was meant by one without a dot, as in `user@gmail`. */
 function withoutTail(name: string): string | null {
   const { dotless, familyOfHead, undotted } = typoTables();
   const undottedDomain = dotless.get(name) ?? dotless.get(name.replace(/[-_]/g, ""));
@@ -84,22 +84,22 @@ function nearestProvider(name: string, mail: MailEvidence): string | null {
   return best?.domain ?? null;
 }
 
-/** The most that any name allows. */
+/** The highest cost that `headCostMax` returns. */
 const HEAD_COST_MAX = 1.95;
 
 /**
- * How much may be wrong with the first label. Short names lie close to other names and little used ones are seldom
- * meant, so both must be nearer; more is allowed where the domain cannot be right as it stands.
+ * Returns the highest cost of the first label. Short names are close to other names and little used ones are seldom
+ * meant, so both allow less; a domain that cannot be right allows more.
  */
 function headCostMax(family: Family, head: string, isReal: boolean, mail: MailEvidence): number {
   const { length } = family.head;
   if (head.length <= 3 || !family.isWord) return 0;
-  const alive = base(length, family.weight);
-  if (!isReal) return alive + (length >= 5 ? 0.55 : 0.15);
-  return mail === "none" ? Math.max(deadBase(length, family.weight), alive) : alive;
+  const costMax = costMaxOf(length, family.weight);
+  if (!isReal) return costMax + (length >= 5 ? 0.55 : 0.15);
+  return mail === "none" ? Math.max(costMaxWithoutMail(length, family.weight), costMax) : costMax;
 }
 
-function base(length: number, weight: number): number {
+function costMaxOf(length: number, weight: number): number {
   if (length === 3) return weight >= 10 ? 0.45 : 0;
   if (length === 4) return weight >= 20 ? 0.55 : weight >= 4 ? 0.5 : 0;
   if (weight >= 40) return length >= 7 ? 1.0 : 0.95;
@@ -109,8 +109,8 @@ function base(length: number, weight: number): number {
   return weight >= 8 ? 0.9 : weight >= 6 || length === 8 ? 0.85 : 0.65;
 }
 
-/** For a domain that takes no mail: any one slip of the fingers, and in long names of much use any one letter. */
-function deadBase(length: number, weight: number): number {
+/** Returns the highest cost for a domain without mail: any typing error, and any one letter in much used long names. */
+function costMaxWithoutMail(length: number, weight: number): number {
   if (length === 3) return weight >= 4 ? 0.65 : 0;
   if (length === 4) return weight >= 4 ? 0.95 : weight >= 2 ? 0.65 : 0;
   if (weight >= 40) return length >= 7 ? 1.5 : 1.2;

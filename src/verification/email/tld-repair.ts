@@ -3,7 +3,7 @@ import { isIcannTld } from "./mail-domain.ts";
 
 const TLDS_MEANT: readonly string[] = ["com", "net", "org", "edu"];
 const TLD_COST_MAX = 0.9;
-/** Short ends lie close to each other, so that only a letter typed twice shows which was meant. */
+/** Short TLDs are close to each other: only a letter typed twice is corrected. */
 const COUNTRY_TLDS_MEANT: readonly string[] =
   "de fr it es nl ru pl br uk ch at be se cz ca eu jp in info".split(" ");
 const PAIRED_TLDS: ReadonlyMap<string, string> = new Map([
@@ -27,7 +27,7 @@ const PAIRED_TLDS: ReadonlyMap<string, string> = new Map([
   ["coza", "co.za"],
 ]);
 
-/** Any name under a top-level domain that does not exist and is one slip from a common one. */
+/** Corrects a TLD that does not exist and is one typo from a common one, behind any name; else returns null. */
 export function withRepairedTld(name: string): string | null {
   const labels = name.split(".");
   const tld = labels.at(-1) ?? "";
@@ -50,7 +50,7 @@ export function withRepairedTld(name: string): string | null {
   return best === "" ? null : [...labels.slice(0, -1), best].join(".");
 }
 
-/** Whether `typed` is `meant` with one of its letters twice. */
+/** Returns whether `typed` is `meant` with one of its letters twice. */
 function isDoubling(typed: string, meant: string): boolean {
   if (typed.length !== meant.length + 1) return false;
   for (let at = 0; at < meant.length; at++) {

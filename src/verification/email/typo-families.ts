@@ -1,36 +1,36 @@
-/** What the providers' names are compared with: families of names, and the names to leave alone or to distrust. */
+/** The tables of typo correction: families of providers' domains, typosquats, and genuine domains close to them. */
 import notTyposText from "./data/not-typos.txt" with { type: "text" };
 import squatsText from "./data/typo-squats.txt" with { type: "text" };
 import { letterMask } from "./edit-cost.ts";
 import { allProviders, typoTargets } from "./providers.ts";
 
-/** Providers that share the first label, and the rest of their names. */
+/** The domains of providers that share their first label. */
 export type Family = {
   readonly head: string;
   readonly letters: number;
-  /** Three letters in a row at least: names such as 163 have no slips of their own. */
+  /** Whether the first label has three letters in a row: names such as 163 are not corrected. */
   readonly isWord: boolean;
-  /** Of the most used of them. */
+  /** The weight of the most used of them. */
   readonly weight: number;
-  /** Rest of the name to share of use, by falling use. */
+  /** Share of use by the rest of the domain, descending. */
   readonly tails: ReadonlyMap<string, number>;
 };
 
 const UNKNOWN_WEIGHT = 0.5;
 
-/** Tables that a name which may be a slip is looked up in. */
+/** The tables in which a possible typo is looked up. */
 export type TypoTables = {
   readonly families: readonly Family[];
   readonly familyOfHead: ReadonlyMap<string, Family>;
-  /** Names of much used providers without their dots, for a dot that is missing or has slipped. */
+  /** Much used domains by their text without dots, for a dot that is missing or misplaced. */
   readonly undotted: ReadonlyMap<string, string>;
-  /** Every mailbox provider's name without its dots, with and without its hyphens, for text that has none and so cannot be right as it stands. */
+  /** All domains of mailbox providers by their text without dots, with hyphens or without, for text without dots. */
   readonly dotless: ReadonlyMap<string, string>;
 };
 
-/** Misspelled names that others than the provider own, with the provider's. */
+/** Typosquats, which others than the provider own, with the provider's domain. */
 export const squats: ReadonlyMap<string, string> = squatsOf(squatsText);
-/** Names in their own right that lie close to a provider's. */
+/** Genuine domains that are close to a provider's. */
 export const notTypos: ReadonlySet<string> = new Set(
   notTyposText
     .split("\n")
@@ -40,7 +40,7 @@ export const notTypos: ReadonlySet<string> = new Set(
 
 let made: TypoTables | undefined;
 
-/** Returns the tables. They are made when they are first asked for: most threads, and the first calls, never do. */
+/** Returns the tables, which are built on first use: most threads, and the first calls, never need them. */
 export function typoTables(): TypoTables {
   if (made !== undefined) return made;
   const families = familiesOf();
@@ -96,7 +96,7 @@ function dotlessNames(): ReadonlyMap<string, string> {
   return names;
 }
 
-/** The first is the most used. */
+/** Adds a domain unless its text is taken: the first domain is the most used. */
 function keepFirst(names: Map<string, string>, domain: string): void {
   for (const name of [domain.replaceAll(".", ""), domain.replace(/[.-]/g, "")]) {
     if (!names.has(name)) names.set(name, domain);

@@ -4,11 +4,11 @@ import { GIBBERISH_THRESHOLD } from "./gibberish.ts";
 import { gibberishPoints, SCORE_BANDS, SCORING, type ScoringRow } from "./scoring.ts";
 
 /**
- * Findings go in, a verdict comes out: the first finding of the table of points that decides gives status and
- * sub_status, every finding takes its points, and the sum is put into the band of the status.
+ * The verdict on a set of findings: the first in the table of points that decides gives status and sub_status, every
+ * finding subtracts its points, and the score is clamped to the band of the status.
  */
 
-/** Returns the finding on a gibberish score, or null below all that count. */
+/** Returns the finding for a gibberish score, or null where it costs no points. */
 export function gibberishFinding(score: number): Finding | null {
   if (score > GIBBERISH_THRESHOLD) return "gibberish";
   return gibberishPoints(score) > 0 ? "gibberish_suspected" : null;
@@ -41,7 +41,7 @@ function pointsOf(row: ScoringRow, gibberish: number): number {
   return isGraded ? gibberishPoints(gibberish) : row.points;
 }
 
-/** Where nothing can be delivered, no finding but the first moved anything; a slip is reported, as it can be mended. */
+/** Returns all findings; of an undeliverable address the first, which decides, and a typo, which can be corrected. */
 function reasonsOf(rows: readonly ScoringRow[], status: EmailStatus): readonly Finding[] {
   const findings = rows.map((row) => row.finding);
   if (status !== "undeliverable") return findings;

@@ -11,30 +11,30 @@ import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
 import { fillFrame, frameOf, type VerificationFrame } from "./verification-frame.ts";
 
 /**
- * Verifies one address by what is known of its domain. The verdict on the domain is of the one that `mailDomainOf(text)`
- * names, and is left out only where that is null.
+ * Verifies an address, given the verdict on its domain, which is that of `mailDomainOf(text)`, and undefined only where
+ * that is null.
  */
 export type AddressVerifier = (text: string, domainVerdict: DomainVerdict | undefined) => EmailVerification;
 
-/** Refused domains that a verifier's own parser remembers: few addresses have one. */
+/** Refused domains that a verifier's own parser caches: few addresses have one. */
 const REFUSED_DOMAINS_MAX = 4_096;
 
-/** Creates a verifier. What it and its parser remember of refused domains only saves time. */
+/** Creates a verifier. The caches of refused domains, its own and its parser's, only save time. */
 export function createAddressVerifier(parser = createAddressParser(REFUSED_DOMAINS_MAX)): AddressVerifier {
-  const meantBy = rememberedSuggestions();
+  const meantBy = cachedSuggestions();
   return (text, domainVerdict) =>
     domainVerdict === undefined
       ? refusal(text, parser.parse(text), meantBy)
       : resultOf(text, assess(text, 0, text, domainVerdict), domainVerdict);
 }
 
-/** Finds the domain that was meant by one that was refused. */
+/** Returns the domain that was meant by a refused one, or null. */
 type Suggestions = (domain: string) => string | null;
 
 const SUGGESTIONS_MAX = 20_000;
 
-/** Remembers the suggestion for each domain, and forgets all of them when full. */
-function rememberedSuggestions(): Suggestions {
+/** Caches the suggestion for each domain; a full cache is cleared. */
+function cachedSuggestions(): Suggestions {
   const known = new Map<string, string | null>();
   return (domain) => {
     if (domain.length > DOMAIN_LENGTH_MAX) return null;
@@ -52,17 +52,17 @@ function meantByRefused(domain: string): string | null {
   return suggestDomain(domain.toLowerCase(), "none");
 }
 
-/** What is found of an address of a known domain, beside what holds for all of them. */
+/** The part of a verification that differs among the addresses of a domain. */
 type Assessment = {
   readonly role: boolean;
   readonly gibberish: number;
   readonly verdict: LocalVerdict;
   readonly normalized: string;
-  /** Whether the text and all that is made of it are JSON as they are. */
+  /** Whether neither the text nor its key needs escapes in JSON. */
   readonly isPlain: boolean;
 };
 
-/** Verifies `text`, which is `source` from `start` on. */
+/** Assesses `text`, which begins at `start` of `source`, without the white space around it. */
 function assess(source: string, start: number, text: string, domainVerdict: DomainVerdict): Assessment {
   if (!mayBePadded(source, start, start + text.length))
     return assessAddress(source, start, text, domainVerdict);
@@ -70,7 +70,7 @@ function assess(source: string, start: number, text: string, domainVerdict: Doma
   return { ...assessAddress(address, 0, address, domainVerdict), isPlain: false };
 }
 
-/** Verifies an address without white space around it. Of an ASCII address nothing is sliced: it is read in its source. */
+/** Assesses an address without white space around it. An ASCII address is read in its source, without slices. */
 function assessAddress(
   source: string,
   start: number,
@@ -118,14 +118,14 @@ function resultOf(
   };
 }
 
-/** A verification as it goes on the wire, with what is counted of it. */
+/** A serialised verification, with the fields that a batch counts. */
 export type WrittenVerification = Pick<EmailVerification, "status" | "sub_status"> & {
   readonly json: string;
 };
 
 /**
- * Returns what `JSON.stringify` writes of the verifier's result for the address in source[start, end), in less time: by
- * the frame of the verdict where there can be one.
+ * Returns what `JSON.stringify` returns for the verifier's result on the address in source[start, end), in less time
+ * where the verdict has a frame.
  */
 export function writeVerificationIn(
   source: string,
@@ -156,13 +156,13 @@ function frameFor(
   return verdict.frame;
 }
 
-/** Mailboxes of digits only are phone or account numbers at some providers, and nothing can be read from them. */
+/** Returns the gibberish score; 0 for digits alone at providers where these are phone or account numbers. */
 function gibberishOf(text: string, start: number, end: number, provider: Provider | undefined): number {
   const isNumber = provider?.numericNames === true && /^\d+$/.test(text.slice(start, end));
   return isNumber ? 0 : gibberishScoreIn(text, start, end);
 }
 
-/** The result for an address that no look-up could save. */
+/** Returns the result for a refused address. */
 function refusal(text: string, address: ParsedAddress, meantBy: Suggestions): EmailVerification {
   if (address.ok) throw new Error("no verdict on the domain of an address to verify");
   const { subStatus, reason, local, domain } = address;
@@ -187,7 +187,7 @@ function refusal(text: string, address: ParsedAddress, meantBy: Suggestions): Em
   };
 }
 
-/** The local part without the quote before it, where there is one behind the domain too. */
+/** Returns the local part without its leading quote where the domain has a trailing one. */
 function unquoted(local: string, domain: string): string {
   return local.length > 1 && QUOTE_FIRST.test(local) && QUOTE_LAST.test(domain) ? local.slice(1) : local;
 }
@@ -195,7 +195,7 @@ function unquoted(local: string, domain: string): string {
 const QUOTE_FIRST = /^['`\u2018-\u201e\u00ab\u00bb\u2039\u203a]/;
 const QUOTE_LAST = /['`\u2018-\u201e\u00ab\u00bb\u2039\u203a]$/;
 
-/** The result where our own check broke: nothing is said about the address, and nothing is charged. */
+/** Returns the result of a check that failed, which says nothing about the address and is not charged. */
 export function checkFailed(text: string): EmailVerification {
   return {
     email: text,

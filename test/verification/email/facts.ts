@@ -4,17 +4,17 @@ import { verifyDomain } from "../../../src/verification/email/domain-verdict.ts"
 import type { EmailVerification } from "../../../src/verification/email/email-verification.ts";
 import { type AddressVerifier, createAddressVerifier } from "../../../src/verification/email/verification.ts";
 
-/** The result for an address where these are the facts about its domain. */
-export function judgedBy(
+/** Verifies an address with these facts about its domain. */
+export function verifiedBy(
   text: string,
   factsOf: (domain: string) => DomainFacts,
-  judge: AddressVerifier = createAddressVerifier(),
+  verify: AddressVerifier = createAddressVerifier(),
 ): EmailVerification {
   const domain = mailDomainOf(text);
-  return judge(text, domain === null ? undefined : verifyDomain(factsOf(domain)));
+  return verify(text, domain === null ? undefined : verifyDomain(factsOf(domain)));
 }
 
-/** Facts about a domain from words such as `mx targets=dead cname disposable=listed free spf=none`. */
+/** Returns facts about a domain from words such as `mx targets=dead cname disposable=listed free spf=none`. */
 export function factsFrom(domain: string, words: string): DomainFacts {
   const marks = new Map<string, string | undefined>(words.split(" ").map(markFrom));
   const disposable = marks.get("disposable");

@@ -26,15 +26,15 @@ const people = heldOutNames().flatMap((group) =>
   Array.from({ length: 100 }, () => gibberishScore(habitualLocal(group, random))),
 );
 
-describe("on names and random text that took no part in the fitting", () => {
-  test("raises a false alarm on fewer than one person in two hundred", () => {
+describe("the gibberish score of names and random text that the model was not fitted on", () => {
+  test("is above the threshold for fewer than one person in two hundred", () => {
     expect(shareAbove(people, GIBBERISH_THRESHOLD)).toBeLessThan(0.005);
   });
 
   const limit = people.toSorted((a, b) => b - a)[Math.floor(people.length * 0.01)] ?? 0;
 
   for (const [name, make] of generators) {
-    test(`finds nine in ten of ${name} of 8 to 16 characters at 1 % false alarms`, () => {
+    test(`finds nine in ten of ${name} of 8 to 16 characters at 1 % false positives`, () => {
       const scores = Array.from({ length: 500 }, () =>
         gibberishScore(make(8 + Math.floor(random() * 9), random)),
       );
@@ -42,12 +42,12 @@ describe("on names and random text that took no part in the fitting", () => {
     });
   }
 
-  test("raises one on fewer than one in two hundred roles, staff numbers, words, brands, places and nicknames", () => {
+  test("is above the threshold for fewer than one in two hundred roles, staff numbers, words, brands, places and nicknames", () => {
     const scores = writtenGroups().flatMap((group) => group.locals.map(gibberishScore));
     expect(shareAbove(scores, GIBBERISH_THRESHOLD)).toBeLessThan(0.005);
   });
 
-  test("is low for most of them, not only under the threshold", () => {
+  test("is at most 0.25 for 97 people in 100", () => {
     expect(shareAbove(people, 0.25)).toBeLessThan(0.03);
   });
 });
@@ -57,39 +57,39 @@ describe("vectors", () => {
     expect(gibberishScore(local)).toBeGreaterThan(GIBBERISH_THRESHOLD);
   });
 
-  test.each(linesOf(ordinaryText))("%s is none", (local) => {
+  test.each(linesOf(ordinaryText))("%s is not gibberish", (local) => {
     expect(gibberishScore(local)).toBeLessThanOrEqual(0.5);
   });
 });
 
-describe("reading of a local part", () => {
-  test("leaves out the tag, case, separators in a row and accents", () => {
+describe("the score of a local part", () => {
+  test("ignores the tag, case, repeated separators and accents", () => {
     expect(gibberishScore("john.smith+xk7qz9vw2p")).toBe(gibberishScore("john.smith"));
     expect(gibberishScore("JOHN.SMITH")).toBe(gibberishScore("john.smith"));
     expect(gibberishScore(".john..smith.")).toBe(gibberishScore("john.smith"));
     expect(gibberishScore("jöhn.smíth")).toBe(gibberishScore("john.smith"));
   });
 
-  test("is 0 for what has no letters", () => {
+  test("is 0 without Latin letters", () => {
     for (const local of ["", "12345678901234", "1234-5678", "...", "+", "王小明", "иван"]) {
       expect(gibberishScore(local)).toBe(0);
     }
   });
 
-  test("is never over a half for four characters or fewer", () => {
+  test("is at most 0.5 for four characters or fewer", () => {
     for (const local of ["xq", "xqz", "xqzv", "q7z4", "b2c3"]) {
       expect(gibberishScore(local)).toBeLessThanOrEqual(0.5);
     }
   });
 
-  test("sees random text behind a name, and judges by the worst of the parts", () => {
+  test("is high where one part is random, before or behind a name", () => {
     expect(gibberishScore("john.xqzvtkrwpl")).toBeGreaterThan(GIBBERISH_THRESHOLD);
     expect(gibberishScore("xqzvtkrwpl.john")).toBeGreaterThan(GIBBERISH_THRESHOLD);
   });
 });
 
 describe("any input", () => {
-  test("gives a number from 0 to 1 with three decimals at most", () => {
+  test("has a score from 0 to 1 with at most three decimals", () => {
     const anyText = fc.oneof(
       fc.string({ unit: "binary", maxLength: 80 }),
       fc.string({ unit: fc.constantFrom(..."abcxyz019.+-_éß王"), maxLength: 80 }),
@@ -103,7 +103,7 @@ describe("any input", () => {
     );
   });
 
-  test("of 10,000 characters takes well under 5 ms", () => {
+  test("of 10,000 characters takes less than 5 ms", () => {
     const inputs = ["a", "xq7", "á", "王", ".", "\ud800", "9"].map((piece) =>
       piece.repeat(10_000 / piece.length),
     );
@@ -114,6 +114,6 @@ describe("any input", () => {
   });
 });
 
-test("a damaged table is refused", () => {
+test("a damaged table throws", () => {
   expect(() => decodeGibberishModel('weights\t1\ncalibration\t1\ntables\n""')).toThrow();
 });

@@ -4,11 +4,11 @@ import { parseAddress } from "../../../src/verification/email/address.ts";
 import type { DomainFacts } from "../../../src/verification/email/domain-facts.ts";
 import { allProviders } from "../../../src/verification/email/providers.ts";
 import rowsText from "../../vectors/email/normalisation.txt" with { type: "text" };
-import { judgedBy } from "./facts.ts";
+import { verifiedBy } from "./facts.ts";
 import { rowsOf } from "./vectors.ts";
 
 function keyOf(address: string, host: string): string {
-  return judgedBy(address, (domain) => factsWith(domain, host)).normalized;
+  return verifiedBy(address, (domain) => factsWith(domain, host)).normalized;
 }
 
 function factsWith(domain: string, host: string): DomainFacts {
@@ -25,17 +25,17 @@ describe("the key of a mailbox", () => {
     });
   }
 
-  test("is empty where the address cannot be read, and there where only its domain is at fault", () => {
+  test("is empty for an address of invalid syntax, and not for one of a reserved domain", () => {
     expect(keyOf("a b@example.com", "-")).toBe("");
     expect(keyOf("Ann@example.test", "-")).toBe("ann@example.test");
   });
 
-  test("joins a mark to what stands before it, and keeps what the mark would else stand without", () => {
+  test("is composed after characters are removed, and never begins with a combining mark", () => {
     expect(keyOf("a.\u0301b@gmail.com", "-")).toBe("\u00e1b@gmail.com");
     expect(keyOf("-\u0301b@proton.me", "-")).toBe("-\u0301b@proton.me");
   });
 
-  test("is the same in capitals, for every provider", () => {
+  test("is the same in upper and lower case, for every provider", () => {
     const locals = fc.stringMatching(/^[a-z0-9_-]{1,8}([.+_-]{1,2}[a-z0-9_-]{1,8}){0,4}$/);
     const domains = fc.constantFrom(...allProviders().keys(), "acme-tools.com", "jane-roe.fastmail.com");
     fc.assert(
@@ -47,7 +47,7 @@ describe("the key of a mailbox", () => {
     );
   });
 
-  test("changes nothing when applied to itself", () => {
+  test("is its own key", () => {
     const domains = fc.oneof(
       fc.constantFrom(...allProviders().keys(), "acme-tools.com", "müller.de", "jane-roe.fastmail.com"),
       fc.domain(),

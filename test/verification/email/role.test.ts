@@ -6,17 +6,17 @@ import rolesText from "../../vectors/email/roles.txt" with { type: "text" };
 import { rowsOf } from "./vectors.ts";
 
 describe("a role account", () => {
-  test("is known in every spelling of the list", () => {
+  test("is recognised in every form of the vectors", () => {
     const missed = rowsOf(rolesText).flatMap(([local = ""]) => (isRole(local) ? [] : [local]));
     expect(missed).toEqual([]);
   });
 
-  test("is never seen in a person", () => {
+  test("is never the local part of a person", () => {
     const flagged = rowsOf(peopleText).flatMap(([local = ""]) => (isRole(local) ? [local] : []));
     expect(flagged).toEqual([]);
   });
 
-  test("is never seen in a given name of any locale", () => {
+  test("is never a given name of any locale, except dev", () => {
     const names = new Set<string>();
     for (const locale of Object.values(allLocales)) collectNames(locale.person?.first_name, names);
     expect(names.size).toBeGreaterThan(10_000);

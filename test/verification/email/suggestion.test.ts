@@ -11,22 +11,22 @@ import { rowsOf } from "./vectors.ts";
 
 const EVIDENCE: readonly MailEvidence[] = ["none", "unknown", "works"];
 
-describe("a slip", () => {
+describe("a typo", () => {
   for (const [typed = "", meant = ""] of rowsOf(typosText)) {
-    test(`${typed} was meant to be ${meant}`, () => {
+    test(`${typed} is corrected to ${meant}`, () => {
       expect(suggestDomain(typed, "unknown")).toBe(meant);
       expect(suggestDomain(typed, "none")).toBe(meant);
     });
   }
 
-  test("of a name that takes mail is left alone, unless others than the provider are known to own it", () => {
+  test("is not corrected where the domain accepts mail, unless it is a known typosquat", () => {
     expect(suggestDomain("outlok.fr", "works")).toBeNull();
     expect(suggestDomain("gmial.com", "works")).toBe("gmail.com");
     expect(suggestDomain("hotmial.com", "works")).toBe("hotmail.com");
     expect(suggestDomain("gamil.com", "works")).toBe("gmail.com");
   });
 
-  test("of a provider's one end is only certain where the DNS knows of no mail", () => {
+  test("in a provider's TLD is corrected only where the domain accepts no mail", () => {
     expect(suggestDomain("hotmail.xyz", "unknown")).toBeNull();
     expect(suggestDomain("hotmail.xyz", "none")).toBe("hotmail.com");
     expect(suggestDomain("hotmail.ir", "none")).toBe("hotmail.it");
@@ -35,7 +35,7 @@ describe("a slip", () => {
     expect(suggestDomain("alice.se", "unknown")).toBeNull();
   });
 
-  test("that leaves no dot is suggested for every provider, however small or short", () => {
+  test("without a dot is corrected for every provider, however small or short", () => {
     for (const [domain, { kind }] of allProviders()) {
       if (kind === "mailbox") expect(suggestDomain(domain.replaceAll(".", ""), "none")).not.toBeNull();
     }
@@ -44,12 +44,12 @@ describe("a slip", () => {
     expect(suggestDomain("inboxlv", "none")).toBe("inbox.lv");
   });
 
-  test("that has another mark for the dot is suggested", () => {
+  test("with another character for the dot is corrected", () => {
     expect(suggestDomain("gmail_com", "none")).toBe("gmail.com");
     expect(suggestDomain("t-online-de", "none")).toBe("t-online.de");
   });
 
-  test("into letters drawn like a provider's is suggested even where the domain takes mail", () => {
+  test("that is a homograph of a provider's domain is corrected even where it accepts mail", () => {
     for (const [typed, meant] of [
       ["gmаil.com", "gmail.com"],
       ["yаhоо.co.uk", "yahoo.co.uk"],
@@ -66,7 +66,7 @@ describe("a slip", () => {
     }
   });
 
-  test("of a letter typed twice in a top-level domain is suggested for any name", () => {
+  test("of a letter twice in the TLD is corrected for any name", () => {
     for (const [typed, meant] of [
       ["river-school.dee", "river-school.de"],
       ["river-school.ffr", "river-school.fr"],
@@ -79,7 +79,7 @@ describe("a slip", () => {
     expect(suggestDomain("river-school.fri", "unknown")).toBeNull();
   });
 
-  test("that leaves out a vowel between consonants is suggested without the DNS", () => {
+  test("of a missing vowel between consonants is corrected without the DNS", () => {
     for (const [typed, meant] of [
       ["nver.com", "naver.com"],
       ["zggo.nl", "ziggo.nl"],
@@ -90,7 +90,7 @@ describe("a slip", () => {
     }
   });
 
-  test("in the name of a small provider is suggested where the domain takes no mail", () => {
+  test("in the name of a small provider is corrected where the domain accepts no mail", () => {
     for (const [typed, meant] of [
       ["gazta.pl", "gazeta.pl"],
       ["hetet.nl", "hetnet.nl"],
@@ -101,7 +101,7 @@ describe("a slip", () => {
     }
   });
 
-  test("in a short name is suggested where the domain takes no mail", () => {
+  test("in a short name is corrected only where the domain accepts no mail", () => {
     for (const [typed, meant] of [
       ["libe.com", "live.com"],
       ["mzil.ru", "mail.ru"],
@@ -115,7 +115,7 @@ describe("a slip", () => {
   });
 });
 
-describe("a domain in its own right", () => {
+describe("a genuine domain", () => {
   for (const mail of EVIDENCE) {
     test(`gets no suggestion when the evidence of mail is "${mail}"`, () => {
       const domains = [...allProviders().keys(), ...rowsOf(realText).map(([domain = ""]) => domain)];
@@ -123,7 +123,7 @@ describe("a domain in its own right", () => {
     });
   }
 
-  test("with a name of three letters or fewer gets none", () => {
+  test("with a first label of three letters or fewer gets no suggestion", () => {
     const letters = "abcdefghijklmnopqrstuvwxyz";
     for (const a of letters) {
       for (const b of letters) {
@@ -134,8 +134,8 @@ describe("a domain in its own right", () => {
   });
 });
 
-describe("whatever is typed", () => {
-  test("the suggestion is a domain that itself gets none", () => {
+describe("a suggestion for any text", () => {
+  test("gets no suggestion itself", () => {
     const words = fc.array(fc.constantFrom(..."gmailhotyu.,-c@ 0\u0000ü"), { maxLength: 24 });
     const near = fc
       .tuple(fc.constantFrom(...typoTargets()), fc.nat(20), fc.constantFrom(..."abcxyz.0 "))
@@ -156,8 +156,8 @@ describe("whatever is typed", () => {
   });
 });
 
-describe("the cost of a slip", () => {
-  test("is nothing for the same word and grows with every slip", () => {
+describe("the edit cost", () => {
+  test("is 0 for the same word, and higher for less likely typos", () => {
     expect(editCost("gmail", "gmail", 2)).toBe(0);
     expect(editCost("gmial", "gmail", 2)).toBeLessThan(editCost("gmzbl", "gmail", 4));
     expect(editCost("gnail", "gmail", 2)).toBeLessThan(editCost("gxail", "gmail", 2));
@@ -165,7 +165,7 @@ describe("the cost of a slip", () => {
     expect(editCost("zmail", "gmail", 3)).toBeGreaterThan(editCost("gmakl", "gmail", 3));
   });
 
-  test("is without end past its limit", () => {
+  test("is infinite above its limit", () => {
     expect(editCost("abcdef", "uvwxyz", 1)).toBe(Number.POSITIVE_INFINITY);
   });
 });

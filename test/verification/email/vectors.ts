@@ -1,4 +1,4 @@
-/** The rows of a vector file: comments left out, columns at tabs, `\u{…}` read as the code point. */
+/** Returns the rows of a vector file without comments, split at tabs, with `\u{…}` as the code point. */
 export function rowsOf(text: string): string[][] {
   return text
     .split("\n")

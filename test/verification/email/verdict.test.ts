@@ -5,7 +5,7 @@ import { EMAIL_SUB_STATUSES, SYNTAX_FAULTS } from "../../../src/contract/words.t
 import { SCORE_BANDS, SCORING } from "../../../src/verification/email/scoring.ts";
 import { gibberishFinding, verdictOf } from "../../../src/verification/email/verdict.ts";
 import verdictsText from "../../vectors/email/verdicts.txt" with { type: "text" };
-import { factsFrom, judgedBy } from "./facts.ts";
+import { factsFrom, verifiedBy } from "./facts.ts";
 import { rowsOf } from "./vectors.ts";
 
 const rows = rowsOf(verdictsText);
@@ -13,7 +13,7 @@ const rows = rowsOf(verdictsText);
 describe("the verdict", () => {
   for (const [address = "", known = "", status, subStatus, score = "", reasons = ""] of rows) {
     test(`on ${address} with ${known} is ${status}, ${subStatus}`, () => {
-      const result = judgedBy(address, (domain) => factsFrom(domain, known));
+      const result = verifiedBy(address, (domain) => factsFrom(domain, known));
       const [least = 0, most = least] = score.split("-").map(Number);
       expect(result).toMatchObject({ status, sub_status: subStatus });
       expect(result.score).toBeGreaterThanOrEqual(least);
@@ -24,7 +24,7 @@ describe("the verdict", () => {
     });
   }
 
-  test("has a row for every sub-status that facts about a domain can give", () => {
+  test("has a vector for every sub-status that facts about a domain can give", () => {
     const shown = new Set(rows.map((row) => row[3]));
     const byText = new Set(["invalid_syntax", "invalid_tld", "reserved_domain", "check_failed"]);
     expect(EMAIL_SUB_STATUSES.filter((name) => !shown.has(name) && !byText.has(name))).toEqual([]);
@@ -69,7 +69,7 @@ describe("any set of findings", () => {
     );
   });
 
-  test("has its cause first among the reasons, and every finding that took points", () => {
+  test("has every finding among its reasons; undeliverable, its sub-status first", () => {
     fc.assert(
       fc.property(fc.subarray(findings), graded, (some, gibberish) => {
         const all = withGibberish(some, gibberish);
@@ -82,14 +82,14 @@ describe("any set of findings", () => {
   });
 });
 
-/** The findings with that of the gibberish score, which is no free choice. */
+/** Returns the findings with that of the gibberish score, which determines it. */
 function withGibberish(some: readonly Finding[], gibberish: number): ReadonlySet<Finding> {
   const rest = some.filter((finding) => finding !== "gibberish" && finding !== "gibberish_suspected");
   const finding = gibberishFinding(gibberish);
   return new Set(finding === null ? rest : [...rest, finding]);
 }
 
-test("every reason has a sentence, and there is a sentence for nothing else", () => {
+test("every reason is explained in a sentence, and nothing else is", () => {
   const known = new Set<string>([...SYNTAX_FAULTS, ...findings, "check_failed"]);
   expect(new Set(Object.keys(REASONS))).toEqual(known);
   for (const meaning of Object.values(REASONS)) expect(meaning).toMatch(/^[A-Z].*\.$/);

@@ -16,17 +16,17 @@ import { fillFrame, frameOf } from "../../../src/verification/email/verification
 import { quickestMs } from "../../support/duration.ts";
 import { EMAIL_FIELDS } from "../../support/result-fields.ts";
 import invalidText from "../../vectors/email/address.invalid.txt" with { type: "text" };
-import { factsFrom, judgedBy } from "./facts.ts";
+import { factsFrom, verifiedBy } from "./facts.ts";
 import { rowsOf } from "./vectors.ts";
 
-function judge(text: string, known = "mx"): EmailVerification {
-  return judgedBy(text, (domain) => factsFrom(domain, known));
+function verify(text: string, known = "mx"): EmailVerification {
+  return verifiedBy(text, (domain) => factsFrom(domain, known));
 }
 
-describe("an address that cannot be read", () => {
-  test("is undeliverable with score 0, its fault as the first reason and no key", () => {
+describe("an invalid address", () => {
+  test("is undeliverable with score 0, its fault as the first reason and no normalized form", () => {
     for (const [address = "", reason = ""] of rowsOf(invalidText)) {
-      const result = judge(address);
+      const result = verify(address);
       const isSyntax = reason !== "invalid_tld" && reason !== "reserved_domain";
       expect(result).toMatchObject({
         email: address,
@@ -39,7 +39,7 @@ describe("an address that cannot be read", () => {
     }
   });
 
-  test("still gets the address that was meant where the slip is in the domain", () => {
+  test("gets a suggestion where the typo is in the domain", () => {
     for (const [typed, meant] of [
       ["Jane.Roe+x@gmail.con", "Jane.Roe+x@gmail.com"],
       ["jane@gmailcom", "jane@gmail.com"],
@@ -51,7 +51,7 @@ describe("an address that cannot be read", () => {
       ["'jane@gmail.con", "'jane@gmail.com"],
       ["jane@northwind-traders.cmo", "jane@northwind-traders.com"],
     ] as const) {
-      const result = judge(typed);
+      const result = verify(typed);
       expect(result).toMatchObject({ status: "undeliverable", did_you_mean: meant });
       expect(result.reasons).toContain("possible_typo");
     }
@@ -61,37 +61,37 @@ describe("an address that cannot be read", () => {
 describe("a result", () => {
   test("has the fields of the contract in their order", () => {
     for (const text of ["jane@acme-tools.com", "no", "jane@gmail.con"])
-      expect(Object.keys(judge(text))).toEqual(EMAIL_FIELDS);
+      expect(Object.keys(verify(text))).toEqual(EMAIL_FIELDS);
     expect(Object.keys(checkFailed("x"))).toEqual(EMAIL_FIELDS);
   });
 
-  test("echoes the address as given and suggests with the local part as given", () => {
-    const result = judge("  Jane.Roe@GMIAL.com ");
+  test("has the address as given, and the local part as given in the suggestion", () => {
+    const result = verify("  Jane.Roe@GMIAL.com ");
     expect(result.email).toBe("  Jane.Roe@GMIAL.com ");
     expect(result.did_you_mean).toBe("Jane.Roe@gmail.com");
     expect(result.normalized).toBe("jane.roe@gmial.com");
   });
 
-  test("names the hosts by preference, and none where there is no MX", () => {
-    expect(judge("jane@acme-tools.com").mx_hosts).toEqual(["mx1.acme-tools.com", "mx2.acme-tools.com"]);
-    expect(judge("jane@acme-tools.com", "implicit_mx")).toMatchObject({ has_mx: false, mx_hosts: [] });
-    expect(judge("jane@acme-tools.com", "mx targets=dead")).toMatchObject({ has_mx: true });
+  test("has the MX hosts by preference, and none without MX", () => {
+    expect(verify("jane@acme-tools.com").mx_hosts).toEqual(["mx1.acme-tools.com", "mx2.acme-tools.com"]);
+    expect(verify("jane@acme-tools.com", "implicit_mx")).toMatchObject({ has_mx: false, mx_hosts: [] });
+    expect(verify("jane@acme-tools.com", "mx targets=dead")).toMatchObject({ has_mx: true });
   });
 
-  test("is the same from a judge and a domainVerdict that are kept", () => {
+  test("is the same from a verifier and a domain verdict that are reused", () => {
     const facts = factsFrom("acme-tools.com", "mx free spf=none");
     const kept = verifyDomain(facts);
-    const keptJudge = createAddressVerifier();
+    const reused = createAddressVerifier();
     for (const local of ["jane", "info", "xk7qz9vw2pq4", "J.Roe+x"]) {
       const text = `${local}@acme-tools.com`;
-      expect(keptJudge(text, kept)).toEqual(judge(text, "mx free spf=none"));
+      expect(reused(text, kept)).toEqual(verify(text, "mx free spf=none"));
     }
     for (const refused of ["a@gmail.con", "b@gmail.con", "a@gmail..com", "c@gmail.con", "no address"]) {
-      expect(keptJudge(refused, undefined)).toEqual(judge(refused));
+      expect(reused(refused, undefined)).toEqual(verify(refused));
     }
   });
 
-  test("of a check that broke is unknown and says nothing about the address", () => {
+  test("of a failed check is unknown and says nothing about the address", () => {
     expect(checkFailed("jane@acme-tools.com")).toMatchObject({
       email: "jane@acme-tools.com",
       status: "unknown",
@@ -117,7 +117,7 @@ const KNOWN = [
   "implicit_mx spf=found all=- sendsnomail dmarc=found policy=reject",
 ];
 
-test("any text with any facts gives a result of the contract, in under 5 ms", () => {
+test("any text with any facts has a result of the contract in less than 5 ms", () => {
   const locals = fc.oneof(
     fc.string({ unit: "binary", maxLength: 80 }),
     fc.constantFrom("info", "a.b+c", "xk7qz9vw2p"),
@@ -131,12 +131,12 @@ test("any text with any facts gives a result of the contract, in under 5 ms", ()
     fc.string({ unit: "binary" }),
     fc.tuple(locals, domains).map((parts) => parts.join("@")),
   );
-  const warm = judge("jane@acme-tools.com");
+  const warm = verify("jane@acme-tools.com");
   expect(warm.status).toBe("deliverable");
   fc.assert(
     fc.property(texts, fc.constantFrom(...KNOWN), (text, known) => {
-      expect(quickestMs(() => judge(text, known), 5)).toBeLessThan(5);
-      expectContract(judge(text, known), text);
+      expect(quickestMs(() => verify(text, known), 5)).toBeLessThan(5);
+      expectContract(verify(text, known), text);
     }),
     { numRuns: 3_000 },
   );
@@ -156,9 +156,9 @@ function expectContract(result: EmailVerification, text: string): void {
   expect(result.reasons.includes("possible_typo")).toBe(result.did_you_mean !== null);
 }
 
-describe("a written verification", () => {
+describe("a serialised verification", () => {
   const DOMAINS = ["gmail.com", "acme-tools.com", "gmial.com", "user.fastmail.com", "müller.de", "qq.com"];
-  /** Among them a role that is gibberish, and a name with as many points for it. */
+  /** Among them a role that is gibberish, and a name with the same points for it. */
   const DIFFERENT = [
     "project.1",
     "gibr1xx",
@@ -175,22 +175,22 @@ describe("a written verification", () => {
 
   function expectWritten(texts: readonly string[], facts: DomainFacts): void {
     const domainVerdict = verifyDomain(facts);
-    const keptJudge = createAddressVerifier();
+    const reused = createAddressVerifier();
     for (const text of texts) {
-      // By a domainVerdict of its own, so that nothing can be right only in agreement with itself.
-      const result = keptJudge(text, verifyDomain(facts));
+      // With a domain verdict of its own, as a shared one might make both wrong alike.
+      const result = reused(text, verifyDomain(facts));
       const { json, status, sub_status } = writeVerificationIn(text, 0, text.length, domainVerdict);
       expect(json).toBe(JSON.stringify(result));
       expect([status, sub_status]).toEqual([result.status, result.sub_status]);
-      // In the midst of others, of which nothing may be read.
+      // Within a longer text, of which nothing else may be read.
       const [before, after] = ['+Team9@x.y","', '","+noreply@qq.com"]'];
       const end = before.length + text.length;
-      const inTheMidst = writeVerificationIn(`${before}${text}${after}`, before.length, end, domainVerdict);
-      expect(inTheMidst).toEqual({ json, status, sub_status });
+      const within = writeVerificationIn(`${before}${text}${after}`, before.length, end, domainVerdict);
+      expect(within).toEqual({ json, status, sub_status });
     }
   }
 
-  test("is the JSON of the result to the letter, whichever address of the domain came first", () => {
+  test("is exactly the JSON of the result, in any order of the addresses of a domain", () => {
     const locals = fc.array(
       fc.oneof(
         fc.constantFrom(...DIFFERENT),
@@ -215,7 +215,7 @@ describe("a written verification", () => {
     );
   });
 
-  test("is that of its own domain where others have the same mail hosts", () => {
+  test("is right for every domain of those that share their mail hosts", () => {
     const states = [...KNOWN, "mx disposable=listed", "mx free", "mx targets=unknown", "mx targets=private"];
     for (const hosts of [[], ["mx.host.net"], ["a", "b"], ['a","b']]) {
       for (const [n, known] of states.entries()) {
@@ -226,8 +226,8 @@ describe("a written verification", () => {
     }
   });
 
-  test("has every gibberish score as JSON has it", () => {
-    const example = judge("jane@acme-tools.com");
+  test("has every gibberish score as JSON.stringify writes it", () => {
+    const example = verify("jane@acme-tools.com");
     const frame = frameOf(example);
     if (frame === null) throw new Error("no frame");
     for (let thousandths = 0; thousandths <= 1000; thousandths += 1) {
@@ -237,12 +237,12 @@ describe("a written verification", () => {
     }
   });
 
-  test("is right for more kinds of gibberish than a domain keeps verdicts on", () => {
+  test("is right for more gibberish scores than a domain caches verdicts on", () => {
     const texts = Array.from({ length: 3_000 }, (_, n) => `${(n * 7919).toString(36)}${n}@acme-tools.com`);
     expectWritten(texts, factsFrom("acme-tools.com", "mx"));
   });
 
-  test("takes no more memory for a domain with many long hosts", () => {
+  test("has no cached frame for a domain with many long hosts", () => {
     const mail = factsFrom("acme-tools.com", "mx").mail;
     if (mail.state !== "mx") throw new Error("no hosts");
     const hosts = Array.from({ length: 64 }, (_, n) => `mx${n}.${"long-label.".repeat(18)}com`);
@@ -253,7 +253,7 @@ describe("a written verification", () => {
     expect(domainVerdict.verdicts.onPerson?.frame).toBeNull();
   });
 
-  test("is not misled by hosts that look like its own fields", () => {
+  test("is right for hosts that look like its own fields", () => {
     const facts = factsFrom("acme-tools.com", "mx");
     const hosts = ['mx"email":null', '"normalized":null.com', ',"gibberish_score":null', "\\"];
     expectWritten(["jane@acme-tools.com", "john@acme-tools.com"], {
@@ -263,10 +263,10 @@ describe("a written verification", () => {
   });
 });
 
-test("a megabyte of anything is judged within 5 ms", () => {
+test("a megabyte of any text is refused within 5 ms", () => {
   for (const unit of ["a", "@", "a.", "ü", "\u0301", " ", "a@"]) {
     const text = `${unit.repeat(500_000)}@${unit.repeat(500_000)}`;
-    expect(judge(text).sub_status).toBe("invalid_syntax");
-    expect(quickestMs(() => judge(text), 5)).toBeLessThan(5);
+    expect(verify(text).sub_status).toBe("invalid_syntax");
+    expect(quickestMs(() => verify(text), 5)).toBeLessThan(5);
   }
 });
