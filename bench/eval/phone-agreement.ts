@@ -3,17 +3,17 @@ import { ByteWriter } from "../../src/platform/byte-writer.ts";
 import type { PhoneResult } from "../../src/verification/phone/phone-number.ts";
 import { type ValidNumber, writeValidNumber } from "../../src/verification/phone/valid-number.ts";
 import {
-  judgePhone,
   validateByLibrary,
   validateByPlans,
   validatePhone,
+  verifyPhone,
 } from "../../src/verification/phone/validation.ts";
 import { createPhoneNumbers, type WrittenPhone } from "./phone-numbers.ts";
 
 /** How often the compiled numbering plans and the library said the same of generated numbers. */
 export type PhoneAgreement = {
   readonly count: number;
-  /** Numbers that the compiled plans judged; the rest went to the library. */
+  /** Numbers that the compiled plans verified; the rest went to the library. */
   readonly byPlans: number;
   readonly valid: number;
   readonly countries: number;
@@ -41,8 +41,8 @@ export function comparePhones(options: { readonly seed: number; readonly count: 
     const byPlan = validateByPlans(phone.text, phone.region);
     const ours = byPlan ?? validatePhone(phone.text, phone.region);
     const library = validateByLibrary(phone.text, phone.region);
-    const judged = judgePhone(phone.text, phone.region);
-    const isWritten = !("frame" in judged) || written(judged) === JSON.stringify(library);
+    const verified = verifyPhone(phone.text, phone.region);
+    const isWritten = !("frame" in verified) || written(verified) === JSON.stringify(library);
     if (!isWritten || !isSame(ours, library)) differences.push({ ...phone, ours, library });
     if (byPlan !== undefined) byPlans += 1;
     if (!library.valid) continue;

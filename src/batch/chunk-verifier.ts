@@ -7,7 +7,7 @@ import { writeOutcome } from "../verification/documents/written-outcome.ts";
 import { type PhoneResult, checkFailed as phoneCheckFailed } from "../verification/phone/phone-number.ts";
 import { readCountry } from "../verification/phone/region.ts";
 import { type ValidNumber, writeValidNumber } from "../verification/phone/valid-number.ts";
-import { judgePhone } from "../verification/phone/validation.ts";
+import { verifyPhone } from "../verification/phone/validation.ts";
 import { phoneWithoutCard } from "./card-redaction.ts";
 import { createEmailItems } from "./email-items.ts";
 import type { VerifiedChunk, VerifyTask } from "./messages.ts";
@@ -59,7 +59,7 @@ function phoneVerifier({ items, country }: VerifyTask): ItemVerifier<ValidNumber
   const texts: readonly string[] = JSON.parse(items);
   const textAt = (position: number) => texts[position] ?? "";
   return {
-    verify: (position) => phoneVerdict(judgePhone(textAt(position), region)),
+    verify: (position) => phoneVerdict(verifyPhone(textAt(position), region)),
     checkFailed: (position) => phoneVerdict(phoneCheckFailed(textAt(position))),
     write: writePhones,
     writtenAtOnce: OBJECTS_AT_ONCE,

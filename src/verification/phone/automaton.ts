@@ -1,6 +1,6 @@
-/** A machine over digits. State 0 is the dead one: it leads nowhere, and its label is 0. */
+/** A finite automaton over digits. State 0 is the dead state, with the label 0. */
 export type Automaton = {
-  /** Ten for each state, by digit. */
+  /** The next states: ten for each state, by digit. */
   readonly next: Uint16Array;
   readonly labels: Uint16Array;
 };
@@ -8,8 +8,8 @@ export type Automaton = {
 const ZERO = 48;
 
 /**
- * Decodes what begins at `offset`: a line with the number of states, then in base 64 the labels and the next
- * states, 16 bits each, low byte first. Takes 22 bytes a state.
+ * Decodes the automaton at `offset`: a line with the number of states, then in base64 the labels and the next states,
+ * 16 bits each, little-endian. Takes 22 bytes for each state.
  */
 export function decodeAutomaton(text: string, offset: number): Automaton {
   const firstRow = text.indexOf("\n", offset) + 1;
@@ -18,7 +18,7 @@ export function decodeAutomaton(text: string, offset: number): Automaton {
   return { labels: numbers.subarray(0, states), next: numbers.subarray(states) };
 }
 
-/** Returns the label that a text of digits ends with, 0 where nothing is said of it. */
+/** Returns the label of the state that the digits lead to, 0 where that is the dead state. */
 export function labelAfter({ next, labels }: Automaton, start: number, digits: string): number {
   let state = start;
   for (let at = 0; at < digits.length && state !== 0; at += 1) {

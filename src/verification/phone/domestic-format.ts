@@ -1,20 +1,20 @@
 import domesticText from "./data/domestic-formats.txt" with { type: "text" };
 import { decodeFormat, type NumberFormat, nationalForm } from "./number-format.ts";
 
-/** How numbers are written that are dialled in their own country alone. */
+/** The format of numbers that can be dialled within their country only. */
 export type DomesticFormat = {
   readonly callingCode: string;
-  /** How many digits each group takes: `3` or `3-4`. */
+  /** The number of digits of each group: `3` or `3-4`. */
   readonly groups: readonly string[];
   readonly shortest: number;
   readonly longest: number;
-  /** What the number's first digits match. */
+  /** The pattern of the number's leading digits. */
   readonly leadingDigits: string;
-  /** Groups as `$1`. */
+  /** The national template, with groups as `$1`. */
   readonly national: string;
 };
 
-/** Where several fit a number the first is right, and any only where the library has no format for it. */
+/** The first one that fits a number applies, and only where the library has no format for it. */
 export const domesticFormats: readonly DomesticFormat[] = domesticText
   .split("\n")
   .filter((line) => line !== "" && !line.startsWith("#"))
@@ -36,12 +36,12 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** What a format is written with behind the calling code: nothing, as it is not dialled from abroad. */
+/** Returns the international template: groups without separators, as the number cannot be dialled from abroad. */
 export function internationalTemplate({ groups }: DomesticFormat): string {
   return groups.map((_, at) => `$${at + 1}`).join("");
 }
 
-/** Writes a number for which the library has no format: in groups where a format here fits, otherwise as bare digits. */
+/** Formats a number for which the library has no format: by a domestic format that fits, otherwise as bare digits. */
 export function domesticForm(callingCode: string, digits: string): string {
   const format = domesticFormats.find(
     (one) =>

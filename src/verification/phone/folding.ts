@@ -3,9 +3,9 @@ import { digitOf } from "../unicode-digits.ts";
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
 /**
- * Brings full-width forms and the digits of other scripts to ASCII, takes out marks without width (bidi
- * controls, zero-width blanks, soft hyphens), makes tabs blanks, and dashes and the Japanese long mark hyphens. Numbers
- * that are no digits, as `²` or `①`, stay as they are.
+ * Folds full-width forms and the digits of other scripts to ASCII, removes format characters (bidi controls, zero-width
+ * spaces, soft hyphens), and replaces tabs by spaces, and dashes and the Japanese prolonged sound mark by hyphens.
+ * Numeric characters that are not digits, such as `²` or `①`, are unchanged.
  */
 export function foldToAscii(text: string): string {
   if (PRINTABLE_ASCII.test(text)) return text;

@@ -1,18 +1,18 @@
 import type { ByteWriter } from "../../platform/byte-writer.ts";
 
-/** How the national number of one kind is written. */
+/** The format of one kind of national numbers. */
 export type NumberFormat = {
-  /** For each length of number, where its groups end; made when first asked for. */
+  /** The ends of the groups by length of the number, computed on first use. */
   readonly ends: (readonly number[] | undefined)[];
   readonly groups: readonly { readonly least: number; readonly most: number }[];
   readonly national: Template;
   readonly international: Template;
 };
 
-/** Text before each group; `groups` says which, from 0; then text behind the last. */
+/** `texts[n]` precedes the group with the index `groups[n]`, from 0; the last text follows the last group. */
 type Template = { readonly texts: readonly string[]; readonly groups: readonly number[] };
 
-/** Decodes a row: `format`, groups as `3 3-4`, the national and the international template, with tabs between. */
+/** Decodes a row: `format`, groups as `3 3-4`, the national and the international template, separated by tabs. */
 export function decodeFormat(row: string): NumberFormat {
   const [, groups = "", national = "", international = ""] = row.split("\t");
   return {
@@ -34,12 +34,12 @@ function decodeTemplate(text: string): Template {
   };
 }
 
-/** Writes a number with its national prefix; without format as it is. The format takes numbers of its length. */
+/** Formats a number with its national prefix; without a format as bare digits. The format must fit its length. */
 export function nationalForm(digits: string, format: NumberFormat | undefined): string {
   return format === undefined ? digits : filled(format.national, digits, endsOf(format, digits.length));
 }
 
-/** Writes a number as it stands behind its calling code. */
+/** Formats a number as it is written behind its calling code. */
 export function internationalForm(digits: string, format: NumberFormat | undefined): string {
   return format === undefined ? digits : filled(format.international, digits, endsOf(format, digits.length));
 }
@@ -91,7 +91,7 @@ function endsOf(format: NumberFormat, length: number): readonly number[] {
   return ends;
 }
 
-/** The first groups take as many digits as they can, as a greedy pattern does. */
+/** Returns the ends of the groups: the first ones take as many digits as they can, like a greedy pattern. */
 function groupEnds(groups: NumberFormat["groups"], length: number): number[] {
   let wanted = groups.reduce((sum, { least }) => sum + least, 0);
   let end = 0;

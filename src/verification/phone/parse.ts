@@ -14,10 +14,10 @@ import type { PhoneRegion } from "./phone-number.ts";
 /** The metadata's release, with the date of the prefix tables. */
 export const PHONE_DATA_VERSION = "libphonenumber-js 1.13.16, prefixes 2026-07-17";
 
-/** A number that was taken apart by the numbering plan of its calling code. */
+/** A number, parsed by the numbering plan of its calling code. */
 export type Reading = {
   readonly number: PhoneNumber;
-  /** Undefined where no range of the plan holds the number: it is not valid. */
+  /** Undefined for an invalid number, which is in no range of the plan. */
   readonly type: PhoneType | undefined;
 };
 
@@ -44,7 +44,7 @@ const REASONS: Readonly<Record<string, PhoneReason>> = {
 };
 
 /**
- * Takes apart a text of digits and punctuation, with or without a leading `+`.
+ * Parses a text of digits and punctuation, with or without a leading `+`.
  * A text without international prefix needs the region, or is `invalid_country`.
  */
 export function parseNumber(text: string, region: PhoneRegion | undefined): Reading | PhoneReason {
@@ -57,7 +57,7 @@ export function parseNumber(text: string, region: PhoneRegion | undefined): Read
   }
 }
 
-/** The library takes a plan without mobile numbers (Tristan da Cunha's) for one in which any number may be one. */
+/** Returns the type. In a plan without mobile numbers (Tristan da Cunha's) the library takes fixed lines for either. */
 function typeOf(number: PhoneNumber): PhoneType | undefined {
   const type = number.getType();
   if (type === "FIXED_LINE_OR_MOBILE" && number.country !== undefined && !hasMobiles(number.country)) {
@@ -67,7 +67,7 @@ function typeOf(number: PhoneNumber): PhoneType | undefined {
 }
 
 function hasMobiles(country: CountryCode): boolean {
-  // Its types leave out what a plan says of each type.
+  // The declared type of a plan lacks this method.
   const plan = planOf(country) as { readonly type?: (name: "MOBILE") => unknown } | undefined;
   return plan?.type?.("MOBILE") !== undefined;
 }
@@ -80,17 +80,17 @@ export function lengthFault(number: PhoneNumber): PhoneReason {
   return length > Math.max(...lengths) ? "too_long" : "invalid_length";
 }
 
-/** True for two capitals that are the ISO 3166 code of a country with a numbering plan. */
+/** Returns whether a text is the ISO 3166 code, in capitals, of a country with a numbering plan. */
 export function isCountry(code: string): boolean {
   return code.length === 2 && isSupportedCountry(code);
 }
 
-/** True for a calling code in use, be it of countries or of none. */
+/** Returns whether a calling code is in use, geographic or not. */
 export function isCallingCode(digits: string): boolean {
   return /^[1-9]\d{0,2}$/.test(digits) && planOf(digits) !== undefined;
 }
 
-/** The countries that share a calling code; none for one that belongs to no country. */
+/** Returns the countries that share a calling code; empty for a non-geographic one. */
 export function countriesOf(callingCode: string): string[] {
   return getCountries().filter((country) => getCountryCallingCode(country) === callingCode);
 }
@@ -98,7 +98,7 @@ export function countriesOf(callingCode: string): string[] {
 function planOf(callingCode: string) {
   const metadata = new Metadata();
   try {
-    // It takes calling codes as well as countries; its type speaks of countries only.
+    // It accepts calling codes as well as countries; its declared type has countries only.
     metadata.selectNumberingPlan(callingCode as CountryCode);
   } catch {
     return undefined;

@@ -1,15 +1,16 @@
 import type { PhoneResultBody } from "../../contract/specification/phone-replies.ts";
 import type { PhoneReason } from "../../contract/words.ts";
-/** The verdict on one phone number. Spelled as on the wire, because the worker threads write it out as text. */
+
+/** The result for a phone number, in wire spelling, as the worker threads serialise it. */
 export type PhoneResult = PhoneResultBody;
 
 /**
- * Where a number without international prefix is dialled: a country, or every country of a calling code.
- * Made by `readCountry` only; plain data, so that it may cross a thread.
+ * Where a number without international prefix is dialled: in a country, or in any country of a calling code. Created by
+ * `readCountry` only; plain data, as it crosses threads.
  */
 export type PhoneRegion = { readonly country: string } | { readonly callingCode: string };
 
-/** The result of a number of which nothing could be read. */
+/** Returns the result for a text from which no number could be parsed. */
 export function unread(phone: string, reason: PhoneReason): PhoneResult {
   return {
     phone,
@@ -32,7 +33,7 @@ export function unread(phone: string, reason: PhoneReason): PhoneResult {
   };
 }
 
-/** The result where the check itself broke. It is not charged. */
+/** Returns the result of a check that failed, which is not charged. */
 export function checkFailed(phone: string): PhoneResult {
   return unread(phone, "check_failed");
 }

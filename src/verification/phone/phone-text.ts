@@ -2,36 +2,36 @@ import type { PhoneReason } from "../../contract/words.ts";
 import { foldToAscii } from "./folding.ts";
 import { readTelUri } from "./tel-uri.ts";
 
-/** What was written, brought into the form that numbering plans can read. */
+/** A phone number as written, in the form that numbering plans can parse. */
 export type PhoneText = {
   /** Digits and punctuation, with a leading `+` where the number is international. */
   readonly number: string;
   readonly extension: string | undefined;
-  /** Where letters were read as a keypad: what stands before the first of them. */
+  /** Of a vanity number, the text before its first letter. */
   readonly beforeLetters: string | undefined;
 };
 
-/** Longer texts are no phone numbers, and are not looked at. In UTF-16 units. */
+/** In UTF-16 code units. A longer text is refused unread. */
 const LENGTH_MAX = 250;
 
-/** Most numbers: nothing to bring into form. A zero after the plus is looked at below. */
+/** Most numbers, which are parsed as they are. `internationalPrefix` handles a zero behind the plus. */
 const PLAIN = /^(?:\+[1-9]|[\d(])[\d ().\-/]*$/;
 
 /**
- * Labels of extensions, each spelled as after folding. One letter and short ones may stand for something
- * else, so that they take fewer digits (9 instead of 20), as in Google's libphonenumber.
+ * Labels of extensions, in folded spelling. Short ones may mean something else, so they take fewer digits (9 instead of
+ * 20), as in Google's libphonenumber.
  */
 const EXTENSION =
   /(?<![\p{L}])(?:(?:e?xt(?:ensi(?:o\u0301?|\u00f3))?n?|anexo|ramal|poste|interno|interne|durchwahl|klappe|toestel|anknytning|wew|доб|внутр|内線|内线|分機|分机|내선)[.:]?[\s,-]*(?<long>\d{1,20})|(?:x|int|dw)[.:]?[\s,-]*(?<short>\d{1,9}))#?\)?$/iu;
 
-/** What lists and sentences put around a number: quotes, angle brackets, commas, colons, semicolons. */
+/** Characters around a number in lists and sentences: quotes, angle brackets, commas, colons, semicolons. */
 const AROUND =
   /^[\s"'`<>,;:\u2018-\u201f\u2039\u203a\u00ab\u00bb]+|[\s"'`<>,;:\u2018-\u201f\u2039\u203a\u00ab\u00bb]+$/g;
 
-/** The letters of ITU-T E.161, A to Z. */
+/** The digits of the letters A to Z (ITU-T E.161). */
 const KEYPAD = "22233344455566677778889999";
 
-/** Reads a phone number as people write it. The result may still be no number of any plan. */
+/** Reads a phone number as people write it. The result may still be invalid in every plan. */
 export function readPhoneText(text: string): PhoneText | PhoneReason {
   if (text.length > LENGTH_MAX) return "too_long";
   const folded = foldToAscii(text).trim();
@@ -45,7 +45,7 @@ export function readPhoneText(text: string): PhoneText | PhoneReason {
   const start = number.search(/\p{L}/u);
   if (start < 0) return { ...asWritten(number), extension: labelled.extension };
   const beforeLetters = number.slice(0, start);
-  if (!isDiallingAid(beforeLetters, number.slice(start))) return "not_a_number";
+  if (!isVanity(beforeLetters, number.slice(start))) return "not_a_number";
   return { number: dialled(number), extension: labelled.extension, beforeLetters };
 }
 
@@ -60,13 +60,13 @@ function splitExtension(written: string): { number: string; extension: string | 
   return { number: written.slice(0, found.index).replace(/[\s,;(]+$/, ""), extension };
 }
 
-/** Brings `(+44)`, `++44`, `+0044` and `+01144` to `+44`: no calling code begins with 0. */
+/** Replaces `(+44)`, `++44`, `+0044` and `+01144` by `+44`: no calling code begins with 0. */
 function internationalPrefix(number: string): string {
   return number.replace(/^[\s"'([<]*\+[\s+]*(?:0[\s\-.]*(?:0|1[\s\-.]*1)[\s\-.]*(?=[1-9]))?/, "+");
 }
 
-/** At least three digits and then three letters, which are not only the placeholder `x`. */
-function isDiallingAid(before: string, rest: string): boolean {
+/** Returns whether a number is a vanity number: three digits or more, then three letters or more, not all `x`. */
+function isVanity(before: string, rest: string): boolean {
   const letters = rest.replace(/[^\p{L}]/gu, "");
   return before.replace(/\D/g, "").length >= 3 && /^[a-z]{3,}$/i.test(letters) && !/^x+$/i.test(letters);
 }

@@ -1,7 +1,7 @@
-/** Digits as they were written, with or without a `+` before them. */
+/** The digits as written, and whether there is a `+` before them. */
 export type PlainNumber = { readonly digits: string; readonly isInternational: boolean };
 
-const BLANK = 32;
+const SPACE = 32;
 const OPENING = 40;
 const CLOSING = 41;
 const PLUS = 43;
@@ -15,13 +15,13 @@ const DIGITS_MIN = 3;
 const DIGITS_MAX = 17;
 
 /**
- * Reads the form that lists hold: digits, blanks and `-./()`, with a `+` and a digit other than 0 at the head
- * or none. Returns undefined for any other text, and for one of fewer than 3 or more than 17 digits.
+ * Reads the usual form of lists: digits, spaces and `-./()`, with or without a leading `+`, which a digit other than 0
+ * follows. Returns undefined for any other text, and for one of fewer than 3 or more than 17 digits.
  */
 export function readPlainNumber(text: string): PlainNumber | undefined {
   if (text.length > TEXT_LENGTH_MAX) return undefined;
   let start = 0;
-  while (text.charCodeAt(start) === BLANK) start += 1;
+  while (text.charCodeAt(start) === SPACE) start += 1;
   const head = text.charCodeAt(start);
   const isInternational = head === PLUS;
   if (isInternational) {
@@ -34,7 +34,7 @@ export function readPlainNumber(text: string): PlainNumber | undefined {
   return { digits, isInternational };
 }
 
-/** Undefined where a character is neither a digit nor a separator. */
+/** Returns the digits from `start` on; undefined where a character is neither a digit nor a separator. */
 function digitsFrom(text: string, start: number): string | undefined {
   let digits = "";
   let runStart = start;
@@ -54,7 +54,7 @@ function isDigit(code: number): boolean {
 
 function isSeparator(code: number): boolean {
   return (
-    code === BLANK ||
+    code === SPACE ||
     code === HYPHEN ||
     code === OPENING ||
     code === CLOSING ||

@@ -7,39 +7,39 @@ import { type PlanReading, readByPlan } from "./plan-reading.ts";
 import { formatOf, mainPlan, type NumberingPlan, numberingPlans } from "./plans.ts";
 import { originalCarrierOf, timezonesOf } from "./prefixes.ts";
 
-/** Exit codes that are tried for a number which is not valid as it stands. */
+/** Exit codes of other countries, which the library tries for a number that is invalid as written. */
 const EXIT_CODE = /^0(?:0|11)[1-9]/;
 const EXIT_CODE_OF_7 = /^810[1-9]/;
 
-/** What the numbering plans say of a number: why nothing could be read, or what was, and the type of a valid one. */
+/** The verdict of the numbering plans: why no number could be parsed, or its parts, and the type of a valid one. */
 export type PlainVerdict =
   | PhoneReason
   | { readonly reading: PlanReading; readonly type: PhoneType | undefined };
 
 /**
- * Judges a number in the form that lists hold, by the compiled numbering plans. Undefined where only the library can
+ * Verifies a number in the usual form of lists by the compiled numbering plans. Undefined where only the library can
  * decide.
  */
-export function judgePlain(text: string, region: PhoneRegion | undefined): PlainVerdict | undefined {
+export function verifyPlain(text: string, region: PhoneRegion | undefined): PlainVerdict | undefined {
   const number = readPlainNumber(text);
   if (number === undefined) return undefined;
   const reading = readByPlan(number, region, numberingPlans());
-  if (typeof reading === "string") return mayLeaveTheCountry(number) ? undefined : reading;
+  if (typeof reading === "string") return mayHaveExitCode(number) ? undefined : reading;
   const type = typeIn(reading.label);
-  return type === undefined && mayLeaveTheCountry(number) ? undefined : { reading, type };
+  return type === undefined && mayHaveExitCode(number) ? undefined : { reading, type };
 }
 
-/** Returns the library's result in every field; undefined where only the library can decide. */
+/** Returns the same result as the library does; undefined where only the library can decide. */
 export function validatePlain(text: string, region: PhoneRegion | undefined): PhoneResult | undefined {
-  const verdict = judgePlain(text, region);
+  const verdict = verifyPlain(text, region);
   return verdict === undefined ? undefined : plainResult(text, verdict);
 }
 
-function mayLeaveTheCountry({ digits, isInternational }: PlainNumber): boolean {
+function mayHaveExitCode({ digits, isInternational }: PlainNumber): boolean {
   return !isInternational && (EXIT_CODE.test(digits) || EXIT_CODE_OF_7.test(digits));
 }
 
-/** The result for the number by its verdict. */
+/** Returns the result for a number with this verdict. */
 export function plainResult(phone: string, verdict: PlainVerdict): PhoneResult {
   if (typeof verdict === "string") return unread(phone, verdict);
   const { reading, type } = verdict;

@@ -1,10 +1,10 @@
 import { PHONE_TYPES, type PhoneType } from "../../contract/words.ts";
 
-/** What a numbering plan says of a national number, in one number that the plan's automaton ends with. */
+/** What a numbering plan says of a national number: the label of the state to which it leads the plan's automaton. */
 export type PlanLabel = {
   /** The number matches the plan's general description. */
   readonly isGeneral: boolean;
-  /** Undefined where no range of the plan holds the number. */
+  /** Undefined where the number is in no range of the plan. */
   readonly type: PhoneType | undefined;
   /** The index of the plan's first format that fits; -1 where none does. */
   readonly format: number;
@@ -14,13 +14,13 @@ const TYPE_SHIFT = 1;
 const TYPE_MASK = 15;
 const FORMAT_SHIFT = 5;
 
-/** Packs a label into at most 16 bits. 0 says nothing. */
+/** Packs a label into at most 16 bits, 0 for an empty one. */
 export function packLabel({ isGeneral, type, format }: PlanLabel): number {
   const typeCode = type === undefined ? 0 : PHONE_TYPES.indexOf(type) + 1;
   return Number(isGeneral) | (typeCode << TYPE_SHIFT) | ((format + 1) << FORMAT_SHIFT);
 }
 
-/** True where the number matches the plan's general description. */
+/** Returns whether the number matches the plan's general description. */
 export function isGeneral(label: number): boolean {
   return (label & 1) === 1;
 }

@@ -5,13 +5,13 @@ import type { PlainNumber } from "./plain-number.ts";
 import { isGeneral } from "./plan-label.ts";
 import { type CallingCode, mainPlan, type NumberingPlan, type Plans, type Prefix } from "./plans.ts";
 
-/** A number that was taken apart by the numbering plan of its country, or of its calling code. */
+/** A number, parsed by the numbering plan of its country, or of its calling code. */
 export type PlanReading = {
   /** The country's plan where the country is known, else the main one of the calling code. */
   readonly plan: NumberingPlan;
   readonly country: string | undefined;
   readonly nationalNumber: string;
-  /** What the plan says of the number: see `plan-label.ts`. */
+  /** The number's label in the plan: see `plan-label.ts`. */
   readonly label: number;
 };
 
@@ -20,8 +20,8 @@ const NATIONAL_NUMBER_MIN = 2;
 const ZERO = 48;
 
 /**
- * Takes a number apart step by step as libphonenumber-js does: exit prefix, calling code, national prefix,
- * country of a shared calling code. The region is the one of a number without `+`.
+ * Parses a number in the steps of libphonenumber-js: exit prefix, calling code, national prefix, country of a shared
+ * calling code. The region applies to a number without `+`.
  */
 export function readByPlan(
   { digits, isInternational }: PlainNumber,
@@ -54,7 +54,7 @@ function readInternational(digits: string, plans: Plans): PlanReading | PhoneRea
   return "invalid_country";
 }
 
-/** Undefined where no exit prefix begins the digits, or a 0 follows it: no calling code begins with 0. */
+/** Removes the exit prefix; undefined where there is none, or a 0 follows it, as no calling code begins with 0. */
 function withoutExitPrefix(digits: string, exitPrefix: Prefix): string | undefined {
   if (!canBegin(digits, exitPrefix)) return undefined;
   const length = exitPrefix.pattern.exec(digits)?.[0].length ?? 0;
@@ -63,8 +63,8 @@ function withoutExitPrefix(digits: string, exitPrefix: Prefix): string | undefin
 }
 
 /**
- * What follows the plan's calling code where that was written without `+`. Undefined where the digits are a
- * national number, or neither.
+ * Removes the plan's calling code from a number that was written without `+`. Undefined where the digits are a national
+ * number, or neither.
  */
 function withoutCallingCode(digits: string, plan: NumberingPlan, automaton: Automaton): string | undefined {
   const code = plan.callingCode.digits;
@@ -95,7 +95,7 @@ function readNational(
   };
 }
 
-/** Undefined where the calling code is of no country, or the number is of none of those that share it. */
+/** Returns the plan of the number's country; undefined for a non-geographic calling code, and where it fits none. */
 function planOfNumber(
   nationalNumber: string,
   { plans, start }: CallingCode,
@@ -105,7 +105,7 @@ function planOfNumber(
   return plans[0]?.country === undefined ? undefined : plans[0];
 }
 
-/** Takes off the national prefix, or puts in the area code that was left out, where a number remains. */
+/** Removes the national prefix, or inserts an omitted area code, where the result may be a number. */
 function withoutNationalPrefix(digits: string, plan: NumberingPlan, automaton: Automaton): string {
   const national = byPrefixRule(digits, plan);
   if (national === digits) return digits;
@@ -119,7 +119,7 @@ function withoutNationalPrefix(digits: string, plan: NumberingPlan, automaton: A
   return national.length > longest || ((lengths >> national.length) & 1) === 1 ? national : digits;
 }
 
-/** A pattern whose last group took digits gives the number by the rule, if there is one; else it is cut off. */
+/** Applies the transform rule, if there is one, where the last group of the prefix matched; else removes the prefix. */
 function byPrefixRule(digits: string, { nationalPrefix, transformRule }: NumberingPlan): string {
   if (!canBegin(digits, nationalPrefix)) return digits;
   const match = nationalPrefix.pattern.exec(digits);

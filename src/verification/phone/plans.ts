@@ -4,32 +4,32 @@ import { decodeFormat, type NumberFormat } from "./number-format.ts";
 
 /** A numbering plan, compiled from the library's metadata at `data:refresh`. */
 export type NumberingPlan = {
-  /** ISO 3166 alpha-2, undefined for a calling code of no country. */
+  /** ISO 3166 alpha-2, undefined for a non-geographic calling code. */
   readonly country: string | undefined;
   readonly callingCode: CallingCode;
-  /** One bit for each length of national numbers that is in use. */
+  /** A bit for each length of national numbers that is in use. */
   readonly lengths: number;
   readonly shortest: number;
   readonly longest: number;
-  /** What is dialled to leave the country. */
+  /** Dialled before international numbers. */
   readonly exitPrefix: Prefix;
   readonly nationalPrefix: Prefix;
-  /** What a number becomes whose national prefix has groups; as in `String.replace`. */
+  /** The replacement of a national prefix with groups, as in `String.replace`. */
   readonly transformRule: string | undefined;
-  /** The automaton's first state: it ends with a label of `plan-label.ts`. */
+  /** The automaton's initial state, for labels of `plan-label.ts`. */
   readonly start: number;
-  /** Rows of formats; each becomes a format when it is first asked for. */
+  /** Rows of formats, each decoded on first use. */
   readonly formats: (NumberFormat | string)[];
 };
 
-/** A pattern that begins a number, and one bit for each digit that can begin the pattern: mostly one, or none. */
+/** A pattern at the beginning of a number, and a bit for each digit that it can begin with: mostly one, or none. */
 export type Prefix = { readonly pattern: RegExp; readonly firstDigits: number };
 
 export type CallingCode = {
   readonly digits: string;
   /** The main country's plan first. */
   readonly plans: NumberingPlan[];
-  /** The state that ends with the index of a number's country, from 1; 0 where the code is not shared. */
+  /** The initial state for labels that are indexes of the number's plan, from 1; 0 where the code is not shared. */
   start: number;
 };
 
@@ -46,13 +46,13 @@ const STATES_ROW = "\nstates\t";
 
 let decoded: Plans | undefined;
 
-/** Returns the plans. They are constant, and decoded when first asked for, once in each thread: 4 ms, 1 MB. */
+/** Returns the plans, which are constant, and decoded on first use, once in each thread: 4 ms, 1 MB. */
 export function numberingPlans(): Plans {
   decoded ??= decodePlans(plansText);
   return decoded;
 }
 
-/** Returns the plan that holds for the calling code where the country is not known. */
+/** Returns the plan of the calling code's main country, for numbers whose country is not known. */
 export function mainPlan(plan: NumberingPlan): NumberingPlan {
   return plan.callingCode.plans[0] ?? plan;
 }

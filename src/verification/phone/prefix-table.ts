@@ -1,24 +1,24 @@
-/** Finds what stands at the longest prefix of a number's digits. */
+/** Returns the value of the longest prefix of a number's digits. */
 export type PrefixTable = (digits: string) => string | undefined;
 
 const ZERO = 48;
-/** From here on an entry is a value, below it a node; 0 is neither. */
+/** Entries from here on are values, those below are nodes; 0 is an empty entry. */
 const VALUES_FROM = 0x8000;
 
 /**
- * Decodes lines of `value TAB prefix prefix …`; `#` begins a comment. A look-up goes digit by digit through a tree, whose
- * nodes take 22 bytes: a prefix that no other goes on from takes none.
+ * Decodes lines of `value TAB prefix prefix …`; `#` begins a comment. A look-up walks a trie digit by digit. A node
+ * takes 22 bytes; the longest prefixes are entries and need none.
  */
 export function decodePrefixTable(text: string): PrefixTable {
   const values: string[] = [];
-  const tree = newTree();
+  const trie = createTrie();
   for (const line of text.split("\n")) {
     if (line === "" || line.startsWith("#")) continue;
     const [value = "", prefixes = ""] = line.split("\t");
-    for (const prefix of prefixes.split(" ")) tree.add(prefix, VALUES_FROM + values.length);
+    for (const prefix of prefixes.split(" ")) trie.add(prefix, VALUES_FROM + values.length);
     values.push(value);
   }
-  const { next, own } = tree.packed();
+  const { next, own } = trie.packed();
   if (next.length > VALUES_FROM * 10 || values.length > VALUES_FROM) throw new Error("too many prefixes");
   return (digits) => {
     let found = 0;
@@ -34,12 +34,12 @@ export function decodePrefixTable(text: string): PrefixTable {
   };
 }
 
-/** A tree of digits: ten entries to a node, and the value at the node itself. Node 0 is its root. */
-function newTree() {
+/** Creates a trie of digits: a node has ten entries and a value of its own. Node 0 is the root. */
+function createTrie() {
   const next: number[] = Array(10).fill(0);
   const own: number[] = [0];
 
-  /** The node that an entry leads to; what was a value becomes a node with it. */
+  /** Returns the node of an entry; a value is replaced by a node that has it. */
   function nodeAt(slot: number): number {
     const entry = next[slot] ?? 0;
     if (entry !== 0 && entry < VALUES_FROM) return entry;

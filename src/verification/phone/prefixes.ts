@@ -5,15 +5,15 @@ import timezoneText from "./data/timezones.txt" with { type: "text" };
 import { decodePrefixTable } from "./prefix-table.ts";
 
 /**
- * Calling codes whose mobile numbers begin with an area code too: MX AR BR ID CN, as in libphonenumber; and
- * the two great shared ones, where the first digits at least show the country.
+ * Calling codes whose mobile numbers begin with an area code too: MX AR BR ID CN, as in libphonenumber; and 1 and 7,
+ * whose first digits at least show the country.
  */
 const MOBILE_WITH_AREA_CODE = new Set(["52", "54", "55", "62", "86", "1", "7"]);
 
-/** Kinds of number that are allocated to mobile carriers. */
+/** Types of numbers that are allocated to mobile carriers. */
 const OF_CARRIERS: ReadonlySet<PhoneType> = new Set<PhoneType>(["mobile", "fixed_line_or_mobile", "pager"]);
 
-// The tables are constant; they are decoded when first asked for, once in each thread.
+// The tables are constant, and decoded on first use, once in each thread.
 const timezoneTable = once(() => decodePrefixTable(timezoneText));
 const carrierTable = once(() => decodePrefixTable(carrierText));
 const portableRegions = once(
@@ -30,8 +30,8 @@ function zonesOf(list: readonly string[]): Zones {
 }
 
 /**
- * Time zones of a valid number, given with its calling code: of its area where the number is tied to one,
- * else of all the countries of its calling code.
+ * Returns the time zones of a valid number, whose `digits` begin with its calling code: those of its area where the
+ * type is tied to one, else those of all countries of the calling code.
  */
 export function timezonesOf(digits: string, callingCode: string, type: PhoneType): Zones {
   const tiedToArea =
@@ -42,7 +42,7 @@ export function timezonesOf(digits: string, callingCode: string, type: PhoneType
   return zones === undefined ? NO_ZONES : zonesIn(zones);
 }
 
-/** Lists that were split before, one for each value of the table. */
+/** The memo of split lists, one for each value of the table. */
 const knownZones = new Map<string, Zones>();
 
 function zonesIn(zones: string): Zones {
@@ -54,8 +54,8 @@ function zonesIn(zones: string): Zones {
 }
 
 /**
- * The carrier to which a valid number was first allocated. Null where the country lets numbers move between
- * carriers: there the allocation says nothing of today.
+ * Returns the carrier to which a valid number was first allocated. Null in countries with mobile number portability,
+ * where that says nothing about the present carrier.
  */
 export function originalCarrierOf(
   digits: string,

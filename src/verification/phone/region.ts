@@ -1,12 +1,12 @@
 import { countriesOf, isCallingCode, isCountry } from "./parse.ts";
 import type { PhoneRegion } from "./phone-number.ts";
 
-/** Countries of ISO 3166 without a numbering plan of their own: with them national numbers stay unreadable. */
+/** Countries of ISO 3166 without a numbering plan: national numbers cannot be parsed for them. */
 const WITHOUT_PLAN = new Set(["AQ", "BV", "GS", "HM", "PN", "TF", "UM"]);
 
 /**
  * Reads the country that a caller names: ISO 3166 alpha-2 in any case, or a calling code with or without
- * `+`. Null where it is neither, or holds a control character.
+ * `+`. Null where it is neither, or contains a control character.
  *
  * @example readCountry("br") // { country: "BR" }
  * @example readCountry("+55") // { country: "BR" }
@@ -22,7 +22,7 @@ export function readCountry(text: string): PhoneRegion | null {
   return country === undefined || another !== undefined ? { callingCode: digits } : { country };
 }
 
-/** The region as far as it helps to read national numbers. */
+/** Returns the region, undefined where it has no numbering plan. */
 export function planRegion(region: PhoneRegion | undefined): PhoneRegion | undefined {
   return region !== undefined && "country" in region && WITHOUT_PLAN.has(region.country) ? undefined : region;
 }

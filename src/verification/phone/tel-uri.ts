@@ -1,16 +1,16 @@
-/** The parts of a `tel:` URI (RFC 3966) that bear on the number. */
+/** The parts of a `tel:` URI (RFC 3966) that matter for the number. */
 export type TelUri = {
   readonly number: string;
   readonly extension: string | undefined;
 };
 
-/** Slashes have no place behind it, and are written there all the same. */
+/** RFC 3966 allows no slashes behind it, but people write them. */
 const SCHEME = /^tel:(?:\/\/)?/i;
 
 /**
- * Reads `tel:` URIs, and texts that carry their parameters without the scheme; any other text is its own
- * number. Null where the phone-context or the extension is malformed. A context which is a domain says nothing
- * of the number; one which is a prefix is put before a local number.
+ * Parses a `tel:` URI, or a text with its parameters and without the scheme; any other text is returned as the number.
+ * Null where the phone-context or the extension is malformed. A context that is a domain name is ignored; one that is a
+ * prefix is put before a local number.
  *
  * @example readTelUri("tel:03-331-6005;phone-context=+64") // number "+6403-331-6005"
  * @example readTelUri("tel:+1-201-555-0123;ext=12") // number "+1-201-555-0123", extension "12"
@@ -37,7 +37,7 @@ export function readTelUri(text: string): TelUri | null {
   return { number, extension };
 }
 
-/** A prefix of a global number, or a domain name. */
+/** Returns whether a phone-context is a prefix of a global number, or a domain name. */
 function isContext(context: string): boolean {
   if (context.startsWith("+")) return /^\+[\d\-.()]*$/.test(context) && /\d/.test(context);
   const labels = context.replace(/\.$/, "").split(".");
@@ -45,7 +45,7 @@ function isContext(context: string): boolean {
   return /^[a-z]/i.test(top) && labels.every((label) => /^[a-z\d](?:[a-z\d-]*[a-z\d])?$/i.test(label));
 }
 
-/** Only what numbers are written with: any other escape stays, and makes the text no number. */
+/** Decodes the escapes of characters in phone numbers; any other one is left, and makes the text invalid. */
 function percentDecoded(text: string): string {
   return text.replace(/%(2[089bdef]|3\d)/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

@@ -6,7 +6,7 @@ import { formatIn } from "./plan-label.ts";
 import { formatOf, type NumberingPlan } from "./plans.ts";
 import { originalCarrierOf, timezonesOf } from "./prefixes.ts";
 
-/** A valid number of a known country, or of no country, whose result is only written down. */
+/** A valid number of a known country, or a non-geographic one, that is serialised without a result. */
 export type ValidNumber = {
   readonly phone: string;
   readonly nationalNumber: string;
@@ -16,7 +16,7 @@ export type ValidNumber = {
   readonly carrier: Uint8Array;
 };
 
-/** The JSON of a result with gaps for what differs among the valid numbers of one plan with the same label. */
+/** A template of a result's JSON, with gaps for what differs among the valid numbers of a plan with the same label. */
 type NumberFrame = {
   readonly format: NumberFormat | undefined;
   readonly beforeE164: Uint8Array;
@@ -32,7 +32,7 @@ const BEFORE_NATIONAL = encoder.encode(`","national":"`);
 const BEFORE_CARRIER = encoder.encode(`,"original_carrier":`);
 const NO_CARRIER = encoder.encode("null}");
 
-/** Null for a number that is not valid, or has no frame. */
+/** Returns the number to serialise; null for one that is invalid, or has no frame. */
 export function validNumberOf(phone: string, verdict: PlainVerdict): ValidNumber | null {
   if (typeof verdict === "string" || verdict.type === undefined) return null;
   const { reading, type } = verdict;
@@ -51,7 +51,7 @@ export function validNumberOf(phone: string, verdict: PlainVerdict): ValidNumber
   };
 }
 
-/** Writes what `JSON.stringify` writes of `plainResult`. The number was written with digits and marks of ASCII alone. */
+/** Writes what `JSON.stringify` returns for `plainResult`. The text may have ASCII digits and punctuation only. */
 export function writeValidNumber(
   { phone, nationalNumber, frame, zones, carrier }: ValidNumber,
   writer: ByteWriter,
@@ -75,7 +75,7 @@ export function writeValidNumber(
   writer.bytes(carrier);
 }
 
-/** By plan and label: there are as many as the plans have labels. */
+/** By plan and label; at most as many as the plans have labels. */
 const frames = new WeakMap<NumberingPlan, Map<number, NumberFrame | null>>();
 
 function frameFor(plan: NumberingPlan, label: number, type: PhoneType): NumberFrame | null {
@@ -91,13 +91,13 @@ function frameFor(plan: NumberingPlan, label: number, type: PhoneType): NumberFr
   return made;
 }
 
-/** Null where the plan writes numbers with what is not ASCII, or what JSON escapes. */
+/** Creates a frame; null where the format has characters that are not ASCII, or that JSON escapes. */
 function newFrame(plan: NumberingPlan, label: number, type: PhoneType): NumberFrame | null {
   const format = formatOf(plan, formatIn(label));
   const texts = format === undefined ? [] : [...format.national.texts, ...format.international.texts];
   if (/[^ -~]|["\\]/.test(texts.join(""))) return null;
   const code = plan.callingCode.digits;
-  const isOfNoCountry = plan.country === undefined;
+  const isNonGeographic = plan.country === undefined;
   const country = plan.country ?? "001";
   return {
     format,
@@ -108,12 +108,12 @@ function newFrame(plan: NumberingPlan, label: number, type: PhoneType): NumberFr
       `","country":"${country}","calling_code":"${code}","national_number":"`,
     ),
     beforeZones: encoder.encode(
-      `","extension":null,"is_non_geographic":${isOfNoCountry},"vanity":false,"type":"${type}","timezones":`,
+      `","extension":null,"is_non_geographic":${isNonGeographic},"vanity":false,"type":"${type}","timezones":`,
     ),
   };
 }
 
-/** The ends of results by their carriers: as many as the table has that were met. */
+/** The memo of ends of results by carrier; at most as many as the table has carriers. */
 const endings = new Map<string, Uint8Array>();
 
 function endingWith(carrier: string): Uint8Array {

@@ -3,14 +3,14 @@ import { domesticForm } from "./domestic-format.ts";
 import { lengthFault, parseNumber, type Reading } from "./parse.ts";
 import { type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
 import { type PhoneText, readPhoneText } from "./phone-text.ts";
-import { judgePlain, type PlainVerdict, plainResult, validatePlain } from "./plain-validation.ts";
+import { type PlainVerdict, plainResult, validatePlain, verifyPlain } from "./plain-validation.ts";
 import { originalCarrierOf, timezonesOf } from "./prefixes.ts";
 import { planRegion } from "./region.ts";
 import { type ValidNumber, validNumberOf } from "./valid-number.ts";
 
 /**
- * Judges one phone number. `region` serves where the text has no international prefix. Takes any text,
- * never throws, and looks at no more than 250 characters.
+ * Validates a phone number. `region` applies where the text has no international prefix. Accepts any text, never
+ * throws, and reads at most 250 characters.
  *
  * @example validatePhone("+55 11 98765-4321", undefined).e164 // "+5511987654321"
  * @example validatePhone("(11) 98765-4321", { country: "BR" }).e164 // "+5511987654321"
@@ -19,41 +19,41 @@ export function validatePhone(text: string, region: PhoneRegion | undefined): Ph
   return validateByPlans(text, region) ?? validateByLibrary(text, region);
 }
 
-/** Judges as `validatePhone` does, by the compiled plans alone. Undefined where only the library can decide. */
+/** Validates as `validatePhone` does, by the compiled plans alone. Undefined where only the library can decide. */
 export function validateByPlans(text: string, region: PhoneRegion | undefined): PhoneResult | undefined {
   const planned = planRegion(region);
   const plain = validatePlain(text, planned);
   if (plain !== undefined) return plain;
-  const verdict = judgeWritten(text, planned);
+  const verdict = verifyWritten(text, planned);
   return verdict === undefined ? undefined : plainResult(text, verdict);
 }
 
-/** Judges as `validatePhone` does; of most valid numbers no result is made, as they can be written down without. */
-export function judgePhone(text: string, region: PhoneRegion | undefined): ValidNumber | PhoneResult {
+/** Validates as `validatePhone` does, but returns most valid numbers without a result, ready to be serialised. */
+export function verifyPhone(text: string, region: PhoneRegion | undefined): ValidNumber | PhoneResult {
   const planned = planRegion(region);
-  const verdict = judgePlain(text, planned);
+  const verdict = verifyPlain(text, planned);
   if (verdict !== undefined) return validNumberOf(text, verdict) ?? plainResult(text, verdict);
-  const written = judgeWritten(text, planned);
+  const written = verifyWritten(text, planned);
   return written === undefined ? validateByLibrary(text, region) : plainResult(text, written);
 }
 
 /**
- * Judges other forms by the compiled plans: full-width digits, no-break blanks, `tel:`. Undefined where
- * only the library can decide, as of extensions and letters.
+ * Verifies other forms by the compiled plans: full-width digits, no-break spaces, `tel:`. Undefined where only the
+ * library can decide, as for extensions and letters.
  */
-function judgeWritten(text: string, region: PhoneRegion | undefined): PlainVerdict | undefined {
+function verifyWritten(text: string, region: PhoneRegion | undefined): PlainVerdict | undefined {
   const written = readPhoneText(text);
   if (typeof written === "string") return written;
   const { number, extension, beforeLetters } = written;
-  return extension === undefined && beforeLetters === undefined ? judgePlain(number, region) : undefined;
+  return extension === undefined && beforeLetters === undefined ? verifyPlain(number, region) : undefined;
 }
 
-/** Judges as `validatePhone` does, by libphonenumber-js alone: the reference, and the way for any text. */
+/** Validates as `validatePhone` does, by libphonenumber-js alone: the reference, which decides on any text. */
 export function validateByLibrary(text: string, region: PhoneRegion | undefined): PhoneResult {
   const written = readPhoneText(text);
   if (typeof written === "string") return unread(text, written);
   const planned = planRegion(region);
-  // A number that is whole without its letters has a remark behind it: "030 123456 privat".
+  // Letters behind a number that is valid without them are a remark: "030 123456 privat".
   if (written.beforeLetters !== undefined && isValid(readNumber(written.beforeLetters.trim(), planned))) {
     return unread(text, "not_a_number");
   }
@@ -61,10 +61,10 @@ export function validateByLibrary(text: string, region: PhoneRegion | undefined)
   return typeof reading === "string" ? unread(text, reading) : result(text, written, reading);
 }
 
-/** What people dial to leave their country, where it is no prefix in the region: 00 by ITU-T E.123, 011. */
+/** Exit codes that are tried where the region has another one: 00 (ITU-T E.123) and 011. */
 const EXIT_CODE = /^[^\d+]*0[^\d+]*(?:0|1[^\d+]*1)[^\d+]*(?=[1-9])/;
 const DOUBLE_ZERO = /^[^\d+]*0[^\d+]*0/;
-/** Russia and Kazakhstan dial 8~10; their calling code alone gives the library no country to take it from. */
+/** The exit code of Russia and Kazakhstan, 8~10: a calling code alone gives the library no country to take it from. */
 const EXIT_CODE_OF_7 = /^[^\d+]*8[^\d+]*1[^\d+]*0[^\d+]*(?=[1-9])/;
 
 function readNumber(number: string, region: PhoneRegion | undefined): Reading | PhoneReason {
@@ -87,7 +87,7 @@ function isValid(reading: Reading | PhoneReason): boolean {
   return typeof reading !== "string" && reading.type !== undefined;
 }
 
-/** The library writes a number for which it has no format as bare digits, with the extension behind them. */
+/** Returns the national form: the library's, or the domestic one where the library has no format but bare digits. */
 function nationalFormOf(number: Reading["number"]): string {
   const written = number.formatNational();
   const digits = number.nationalNumber;

@@ -15,7 +15,7 @@ const SAMPLE = Number(process.env.PHONES ?? 30_000);
 const SEED = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 
 describe("the compiled numbering plans", () => {
-  test("say what the library says, in every field, of every vector", async () => {
+  test("agree with the library in every field on every vector", async () => {
     let byPlans = 0;
     for (const file of FILES) {
       for (const [text = "", column = "-"] of await readVectors(file)) {
@@ -27,7 +27,7 @@ describe("the compiled numbering plans", () => {
     expect(byPlans).toBeGreaterThan(500);
   });
 
-  test(`say what the library says, in every field, of ${SAMPLE} numbers of all plans (seed ${SEED})`, () => {
+  test(`agree with the library in every field on ${SAMPLE} numbers of all plans (seed ${SEED})`, () => {
     const agreement = comparePhones({ seed: SEED, count: SAMPLE });
     expect(describeAgreement(agreement).slice(1)).toEqual([]);
     expect(agreement.byPlans).toBeGreaterThan(SAMPLE * 0.8);
@@ -35,7 +35,7 @@ describe("the compiled numbering plans", () => {
     expect(agreement.types).toBe(11);
   }, 3_600_000);
 
-  test("judge the written forms of a list, and leave the rest to the library", () => {
+  test("verify the usual forms of lists, and leave the rest to the library", () => {
     const brazil = { country: "BR" };
     for (const text of ["+5511987654321", "(11) 98765-4321", " 011 98765.4321 ", "+55 11/98765-4321"]) {
       expect(validatePlain(text, brazil)?.e164).toBe("+5511987654321");
@@ -44,13 +44,13 @@ describe("the compiled numbering plans", () => {
       expect(validatePlain(text, brazil)).toBeUndefined();
     }
     expect(validatePlain("+55\u00a011\u00a098765-4321", undefined)).toBeUndefined();
-    // A number that leaves the country by another country's exit code.
+    // With the exit code of another country.
     expect(validatePlain("0049 30 901820", { country: "US" })).toBeUndefined();
     expect(validatePhone("0049 30 901820", { country: "US" }).e164).toBe("+4930901820");
     expect(validatePlain("1".repeat(251), brazil)).toBeUndefined();
   });
 
-  test("judge other written forms by the number that they mean, and leave letters and extensions to the library", () => {
+  test("verify full-width digits, other spaces and tel: URIs, and leave letters and extensions to the library", () => {
     const forms = [
       "\uff0b55 11 \uff19\uff18765-4321",
       "+55\u00a011\u00a098765\u20114321",

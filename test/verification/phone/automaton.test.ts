@@ -27,7 +27,7 @@ describe("an automaton", () => {
     const prefix = built(source, true);
     const pattern = new RegExp(`^(?:${source})$`);
     const beginning = new RegExp(`^(?:${source})`);
-    // Digits that the pattern likes come up more often.
+    // The patterns' own digits match more often.
     const likely = fc.array(fc.constantFrom(..."0123489"), { maxLength: 10 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(fc.oneof(digits, likely, fc.stringMatching(pattern)), (text) => {
@@ -38,7 +38,7 @@ describe("an automaton", () => {
     );
   });
 
-  test("of 18 digits says nothing, and of equal patterns is one", () => {
+  test("has the label 0 for 18 digits or more, and is the same for equal patterns", () => {
     const { automaton, add } = createAutomatonBuilder();
     const label = ([matches]: readonly boolean[]) => Number(matches);
     const start = add([{ source: "\\d", isPrefix: true }], label);
@@ -50,14 +50,14 @@ describe("an automaton", () => {
     expect(labelAfter(decoded, start, "1".repeat(18))).toBe(0);
   });
 
-  test("is refused for a pattern of any other kind", () => {
+  test("throws for a pattern that it does not support", () => {
     for (const source of ["1*", "a", "(?!1)2", "[^1]", "1{2", "[1", "(1"]) {
       expect(() => parsePattern(source)).toThrow("Not a pattern of this kind");
     }
     expect(() => built("1?", false)).toThrow("matches no digits");
   });
 
-  test("knows the digits that begin it", () => {
+  test("has the first digits of its pattern", () => {
     expect(firstDigitsOf("([457]\\d{6})$|1")).toEqual([1, 4, 5, 7]);
     expect(firstDigitsOf("0?(?:11|2)?")).toEqual([0, 1, 2]);
   });

@@ -14,7 +14,7 @@ describe("a prefix table", () => {
     expect(find("442079460958")).toBe("some");
   });
 
-  test("returns null where no prefix fits, and takes no short number for a longer prefix", () => {
+  test("returns undefined where no prefix fits, and never the value of a prefix longer than the number", () => {
     expect(find("4")).toBeUndefined();
     expect(find("")).toBeUndefined();
     expect(find("4820794")).toBeUndefined();
@@ -27,11 +27,11 @@ describe("the committed tables", () => {
   for (const { path, build } of tables) {
     const source = path.replace("/data/", "/data/sources/");
 
-    test(`${path} is what its source gives`, async () => {
+    test(`${path} is generated from its source`, async () => {
       expect(await Bun.file(path).text()).toBe(await build());
     });
 
-    test(`${path} finds for every prefix what its source says, or leaves its country out`, async () => {
+    test(`${path} has for every prefix the value of its source, or none`, async () => {
       const find = decodePrefixTable(await Bun.file(path).text());
       let found = 0;
       for (const line of (await Bun.file(source).text()).split("\n")) {
@@ -47,7 +47,7 @@ describe("the committed tables", () => {
     });
   }
 
-  test("their version is the metadata's release and the sources' date", async () => {
+  test("have the metadata's release and the sources' date as version", async () => {
     const source = await Bun.file("src/verification/phone/data/sources/carriers.txt").text();
     const date = /snapshot of (\S+)\./.exec(source)?.[1];
     expect(PHONE_DATA_VERSION).toBe(`libphonenumber-js ${libraryPackage.version}, prefixes ${date}`);

@@ -42,7 +42,7 @@ const anyText = fc.oneof(
 );
 
 describe("for any text and region", () => {
-  test("the answer is complete and agrees with itself", () => {
+  test("the result is complete and consistent", () => {
     fc.assert(
       fc.property(anyText, region, (text, where) => {
         const result = validatePhone(text, where);
@@ -62,7 +62,7 @@ describe("for any text and region", () => {
     );
   });
 
-  test("a dash says what a hyphen says", () => {
+  test("a dash is read like a hyphen", () => {
     const dash = fc.constantFrom("\u2010", "\u2011", "\u2013", "\u2014", "\u2212");
     const hyphened = phoneLike.map((text) => text.replaceAll(" ", "-"));
     const extension = "+1-201-555-0123 ext.-12";
@@ -75,7 +75,7 @@ describe("for any text and region", () => {
     );
   });
 
-  test("the answer does not depend on what was asked before", () => {
+  test("the result does not depend on earlier calls", () => {
     fc.assert(
       fc.property(anyText, anyText, region, region, (text, other, where, elsewhere) => {
         const first = validatePhone(text, where);
@@ -98,7 +98,7 @@ describe("the E.164 form of a valid number", () => {
     }
   });
 
-  test("is valid for random digits too, and so is every other written form", () => {
+  test("is valid for random digits too, like the other written forms", () => {
     const digits = fc.array(fc.constantFrom(..."0123456789"), { minLength: 5, maxLength: 14 });
     let valid = 0;
     fc.assert(

@@ -3,16 +3,16 @@ import { isCountry } from "../../../src/verification/phone/parse.ts";
 import { readCountry } from "../../../src/verification/phone/region.ts";
 import { validatePhone } from "../../../src/verification/phone/validation.ts";
 
-describe("the country a caller names", () => {
+describe("the country of a request", () => {
   test("is an ISO code in any case", () => {
     for (const text of ["BR", "br", "Br", " br "]) expect(readCountry(text)).toEqual({ country: "BR" });
   });
 
-  test("is a calling code, with a plus, without, or with the blank that a plus becomes in a query", () => {
+  test("is a calling code, with a plus, without, or with the space that a plus becomes in a query", () => {
     for (const text of ["55", "+55", " 55"]) expect(readCountry(text)).toEqual({ country: "BR" });
   });
 
-  test("stays a calling code where several countries or none have it", () => {
+  test("remains a calling code where several countries or none have it", () => {
     for (const code of ["1", "7", "44", "39", "47", "61", "212", "262", "358", "590", "599", "800", "979"]) {
       expect(readCountry(code)).toEqual({ callingCode: code });
     }
@@ -27,7 +27,7 @@ describe("the country a caller names", () => {
     }
   });
 
-  test("is nothing else", () => {
+  test("is null for any other text", () => {
     const others = [
       "",
       " ",
@@ -64,7 +64,7 @@ describe("the country a caller names", () => {
 });
 
 describe("a number of a shared calling code", () => {
-  test("belongs to the country of its area code, whichever of them is named", () => {
+  test("belongs to the country of its area code, whichever of them is given", () => {
     for (const region of [{ callingCode: "1" }, { country: "US" }, { country: "CA" }, { country: "JM" }]) {
       expect(validatePhone("(416) 555-0134", region).country).toBe("CA");
       expect(validatePhone("876 922 1234", region).country).toBe("JM");
@@ -80,7 +80,7 @@ describe("a number of a shared calling code", () => {
     }
   });
 
-  test("that fits none of them has no country where only the calling code was named", () => {
+  test("that fits none of them has no country where only the calling code is given", () => {
     expect(validatePhone("555 555 5555", { callingCode: "1" })).toMatchObject({
       reason: "invalid_number",
       country: null,

@@ -19,7 +19,7 @@ describe("a valid number", () => {
     expect(result.is_non_geographic).toBe(country === "001");
   });
 
-  test("carries every written form, and an extension in all but E.164", () => {
+  test("has every written form, with the extension in all but E.164", () => {
     expect(validatePhone("(212) 555-0100 ext. 12", { country: "US" })).toEqual({
       phone: "(212) 555-0100 ext. 12",
       valid: true,
@@ -43,10 +43,13 @@ describe("a valid number", () => {
 });
 
 describe("the written form", () => {
-  test.each(national)("of %j dialled in %s is %s there and %s abroad", (text = "", region, home, abroad) => {
-    const result = validatePhone(text, regionOf(region ?? "-"));
-    expect([result.valid, result.national, result.international]).toEqual([true, home ?? "", abroad ?? ""]);
-  });
+  test.each(national)(
+    "of %j dialled in %s is %s nationally and %s internationally",
+    (text = "", region, home, abroad) => {
+      const result = validatePhone(text, regionOf(region ?? "-"));
+      expect([result.valid, result.national, result.international]).toEqual([true, home ?? "", abroad ?? ""]);
+    },
+  );
 });
 
 describe("an extension", () => {
@@ -81,7 +84,7 @@ describe("an invalid number", () => {
     expect(result.e164 !== null).toBe(result.possible);
   });
 
-  test("keeps what could be read of it", () => {
+  test("has the parts that could be parsed", () => {
     expect(validatePhone("+55 11 9876", undefined)).toMatchObject({
       reason: "too_short",
       e164: null,
@@ -91,7 +94,7 @@ describe("an invalid number", () => {
     });
   });
 
-  test("differs from a check that broke", () => {
+  test("has another reason than a failed check", () => {
     expect(checkFailed("+55")).toMatchObject({
       phone: "+55",
       valid: false,
@@ -110,7 +113,7 @@ describe("time zones and original carrier", () => {
     expect(result.original_carrier ?? "-").toBe(carrier ?? "");
   });
 
-  test("are left out where numbers move between carriers", () => {
+  test("has no original carrier in countries with number portability", () => {
     for (const e164 of [
       "+5511987654321",
       "+447400123456",
@@ -123,8 +126,8 @@ describe("time zones and original carrier", () => {
   });
 });
 
-describe("text as it comes", () => {
-  test("reads the same tel: URI alike every time", () => {
+describe("any text", () => {
+  test("that is a tel: URI has the same result every time", () => {
     const uri = "tel:03-331-6005;phone-context=+64";
     const results = Array.from({ length: 6 }, () => validatePhone(uri, undefined));
     expect(results.map(({ e164 }) => e164)).toEqual(Array(6).fill("+6433316005"));
@@ -133,7 +136,7 @@ describe("text as it comes", () => {
     expect(local).toEqual(Array(6).fill(true));
   });
 
-  test("answers for 10,000 characters in under a millisecond, as too long", () => {
+  test("of 10,000 characters is refused as too long within a millisecond", () => {
     for (const piece of [
       "1",
       "a",

@@ -3,7 +3,7 @@ import { readCountry } from "../../../src/verification/phone/region.ts";
 
 const FOLDER = new URL("../../vectors/phone/", import.meta.url);
 
-/** The rows of a vector file, cut at tabs; the first column is written as in a JSON string. */
+/** Returns the rows of a vector file, split at tabs; the first column is written as in a JSON string. */
 export async function readVectors(file: string): Promise<string[][]> {
   const text = await Bun.file(new URL(file, FOLDER)).text();
   return text
@@ -15,7 +15,7 @@ export async function readVectors(file: string): Promise<string[][]> {
     });
 }
 
-/** The region of a vector's column, `-` for none. */
+/** Returns the region in a column of a vector, `-` for none. */
 export function regionOf(column: string): PhoneRegion | undefined {
   if (column === "-") return undefined;
   const region = readCountry(column);
