@@ -1,12 +1,12 @@
 import type { DocumentType } from "../../contract/words.ts";
 import { type Finding, failed, type Outcome } from "./outcome.ts";
 
-/** Longer values are refused unread, so no check does work that grows with junk. */
+/** Longer values are refused unread, which bounds the work of every check. */
 export const VALUE_CHARACTERS_MAX = 64;
 
-/** Which characters a type is written with. */
+/** The characters that a type is written with. */
 export type Alphabet = {
-  /** What becomes of each UTF-16 unit up to the en dash. */
+  /** The kind of each UTF-16 code unit up to the en dash. */
   readonly kinds: Uint8Array;
   readonly separators: RegExp;
 };
@@ -18,12 +18,12 @@ const LOWER_CASE = 3;
 export const DIGITS = "0123456789";
 export const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-const BLANKS = " \u00a0";
+const SPACES = " \u00a0";
 const EN_DASH = "\u2013";
 
-/** An alphabet of upper-case characters to keep and marks to drop; blanks and the en dash are always dropped. */
+/** Creates an alphabet of upper-case characters and separators; spaces and the en dash are always separators. */
 export function alphabetOf(kept: string, marks: string): Alphabet {
-  const separators = `${BLANKS}${EN_DASH}${marks}`;
+  const separators = `${SPACES}${EN_DASH}${marks}`;
   const kinds = new Uint8Array(EN_DASH.charCodeAt(0) + 1);
   for (const mark of separators) kinds[mark.charCodeAt(0)] = DROPPED;
   for (const character of kept) {
@@ -34,9 +34,8 @@ export function alphabetOf(kept: string, marks: string): Alphabet {
 }
 
 /**
- * The value upper-cased and without separators, or null where a character is foreign to the alphabet, the
- * value too long or nothing left of it. Full-width forms are folded (NFKC); digits of other scripts survive
- * that and are foreign.
+ * Returns the value in upper case and without separators; null where it has a character outside the alphabet, is too
+ * long, or has separators alone. Full-width forms are folded (NFKC); digits of other scripts are outside the alphabet.
  */
 export function compactBy(alphabet: Alphabet, value: string): string | null {
   if (value.length > VALUE_CHARACTERS_MAX) return null;
@@ -63,7 +62,7 @@ function compactPlain({ kinds, separators }: Alphabet, value: string): string | 
   return hasLowerCase ? compact.toUpperCase() : compact;
 }
 
-/** The refusal of a value that `compactBy` could not read. `named` is the type with its article: "A CPF". */
+/** Returns the refusal of a value that `compactBy` could not read. `named` is the type with its article: "A CPF". */
 export function unreadable<T extends DocumentType>(
   type: T,
   value: string,
@@ -85,7 +84,7 @@ export function unreadable<T extends DocumentType>(
   return failed(type, value, "format", message, unread);
 }
 
-/** The refusal of a compact value of a wrong length. `rule` says the right one: "A CPF has 11 digits". */
+/** Returns the refusal of a compact value of a wrong length. `rule` says the right one: "A CPF has 11 digits". */
 export function wrongLength<T extends DocumentType>(
   type: T,
   value: string,
@@ -97,7 +96,7 @@ export function wrongLength<T extends DocumentType>(
   return failed(type, value, "length", `${rule}; this has ${compact.length}.`, finding);
 }
 
-/** The place of the first foreign character, counted from 1, or 0. */
+/** Returns the position of the first character outside the alphabet, from 1, or 0. */
 function foreignPosition(alphabet: Alphabet, value: string): number {
   let position = 0;
   for (const character of value) {

@@ -16,17 +16,17 @@ import {
 import { validateDocument } from "./registry.ts";
 import { holdsSomeVatRule, vatRuleOf, vatStrengthOf } from "./vat.ts";
 
-/** Whatever some type is written with. */
+/** The characters that any type is written with. */
 const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
 
-/** A type that a value may be, before its rivals are weighed. */
+/** A type whose check the value passes, with its weight in the ranking. */
 type Guess = { readonly type: DocumentType; readonly weight: number; readonly result: IdentityResult };
 
 /**
- * Finds the type a value is most likely of. A customary writing counts most, then how seldom a random text of
- * the same shape passes the type's check. Where nothing passes but a card that no brand issues, a writing or a
- * prefix may still decide the type, and the answer says what is wrong. Any text is answered; a card number is
- * masked, recognised or not.
+ * Detects the most likely type of a value. A customary format counts most, then how rarely a random text of the same
+ * structure passes the type's check. Where no check passes, or only that of a card without a brand, a format or a
+ * prefix may still decide the type, and the result says what is wrong. Accepts any text; a card number is masked,
+ * detected or not.
  * @example
  * autodetect("978-3-16-148410-0").detected === "isbn"
  */
@@ -51,7 +51,7 @@ export function autodetect(value: string): AutodetectResult {
   return { ...validateDocument(type, value), detected: type, confidence, candidates: [{ type, confidence }] };
 }
 
-/** True for a card that its Luhn digit alone speaks for, as for one number in ten. */
+/** Returns whether a guess is a card without a brand, whose Luhn digit one number in ten has by chance. */
 function isCardByChance({ result }: Guess): boolean {
   return result.type === "card" && result.details.brand === null;
 }
@@ -60,7 +60,7 @@ function unrecognised(result: UndetectedResult, candidates: readonly Candidate[]
   return { ...result, detected: null, confidence: 0, candidates };
 }
 
-/** The best guess wins; what it leaves open is divided among its rivals and taken off its own confidence. */
+/** Ranks the guesses: a rival's confidence is its weight times the winner's complement, and lowers the winner's own. */
 function ranked(guesses: readonly Guess[], others: readonly Candidate[]): AutodetectResult {
   const [winner, ...rivals] = guesses.toSorted((a, b) => b.weight - a.weight);
   if (winner === undefined) throw new Error("ranking needs a guess");
@@ -86,7 +86,7 @@ function rounded(confidence: number): number {
 
 type Plausible = readonly [type: DocumentType, weight: number];
 
-/** The types whose length and characters fit, weighed by how seldom chance would pass their check. */
+/** Returns the types whose length and characters fit, weighted by how rarely a random text passes their check. */
 function plausibleTypes(number: string, masked: DocumentType | null): readonly Plausible[] {
   const plausible = isDigits(number) ? digitTypes(number) : letterTypes(number);
   if (masked === null) return plausible;
@@ -118,7 +118,7 @@ function digitTypes(number: string): readonly Plausible[] {
   }
 }
 
-/** A card without a brand has nothing but its Luhn digit, which one number in ten has by chance. */
+/** Returns the weight of a card, low without a brand: one number in ten has its Luhn digit by chance. */
 function cardWeight(number: string, weightWithBrand: number): number {
   return cardBrandOf(numberAt(number, 0, 8)) === null ? 0.3 : weightWithBrand;
 }
@@ -133,23 +133,23 @@ function letterTypes(number: string): readonly Plausible[] {
   return types;
 }
 
-/** Digits that would be somebody's VAT number with a prefix, which alone never decides. */
+/** Returns VAT as a candidate for digits that are valid behind some country's prefix. It never decides the type. */
 function bareVatCandidates(number: string): readonly Candidate[] {
   const isCandidate = number.length >= 8 && number.length <= 12 && holdsSomeVatRule(number);
   return isCandidate ? [{ type: "vat", confidence: 0.1 }] : [];
 }
 
-/** Fewer digits behind a country's letters are rather a word than a VAT number. */
+/** With fewer digits behind a country's letters, a text is more likely a word than a VAT number. */
 const VAT_DIGITS_MIN = 5;
-/** Anything longer is rather an IBAN of a wrong length than a VAT number of one. */
+/** From this length on, a text is more likely an IBAN of a wrong length than a VAT number of one. */
 const IBAN_LENGTH_LIKELY = 16;
 
-/** The type of a customary writing, or of a prefix. */
+/** Returns the type by customary format, else by prefix, or null. */
 function likelyType(number: string, masked: DocumentType | null): Plausible | null {
   return masked === null ? typeByPrefix(number) : [masked, 0.6];
 }
 
-/** The type that letters or leading digits speak for though no check passes, or null. */
+/** Returns the type that letters or leading digits indicate although no check passes, or null. */
 function typeByPrefix(number: string): Plausible | null {
   if (isDigits(number)) return typeByLeadingDigits(number);
   const country = isDigits(number, 2, 4) ? ibanCountryOf(number) : null;
@@ -160,7 +160,7 @@ function typeByPrefix(number: string): Plausible | null {
     return ["vat", 0.6];
   if (country !== null && number.length >= IBAN_LENGTH_LIKELY) return ["iban", 0.4];
   if (body.length >= VAT_DIGITS_MIN && isDigits(body)) return ["vat", 0.3];
-  // Countries outside the registry number their accounts in the same way.
+  // Countries outside the registry use the same structure.
   const isLikeIban =
     /^[A-Z]{2}\d{2}[0-9A-Z]{11,30}$/.test(number) && ibanCheckDigits(number) === number.slice(2, 4);
   return isLikeIban ? ["iban", 0.5] : null;

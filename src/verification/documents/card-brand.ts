@@ -26,7 +26,7 @@ const ranges = tableRows(rangeText).map(([from = "", to = "", name = ""]) => ({
 }));
 const firstPrefixes = Uint32Array.from(ranges, ({ from }) => from);
 
-/** The brand to which a number's first eight digits belong: the one with the longest matching prefix. */
+/** Returns the brand of a number's first eight digits: the one with the longest matching prefix. */
 export function cardBrandOf(prefix: number): CardBrand | null {
   let low = 0;
   let high = firstPrefixes.length - 1;

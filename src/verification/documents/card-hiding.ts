@@ -2,8 +2,8 @@ import { maskCardNumber, starDigits } from "./card-mask.ts";
 import { searchCardNumber } from "./card-search.ts";
 
 /**
- * The text, masked where digits in it are the number of a card of a known brand. Beside other digits, such as its
- * date and code, all become stars.
+ * Masks a text that contains a card number of a known brand. Where there are other digits beside it, such as expiry
+ * date and code, all digits become stars.
  */
 export function withoutCardNumber(text: string): string {
   const found = searchCardNumber(text);

@@ -2,23 +2,23 @@ import { alphabetOf, compactBy, DIGITS, VALUE_CHARACTERS_MAX } from "./alphabet.
 
 export const CARD_ALPHABET = alphabetOf(DIGITS, "-.");
 
-/** From this many digits on a text may hold a card number. */
+/** A text of fewer digits contains no card number. */
 const CARD_DIGITS_MIN = 12;
-/** From this many digits on the first six and the last four are not all of what is said to be a card number. */
+/** A shorter number has no digits beside the first six and the last four. */
 export const MASKED_DIGITS_MIN = 11;
 
-/** Stars by their number, for every value that is read. */
+/** Stars by count, up to the longest value that is read. */
 const STARS = Array.from({ length: VALUE_CHARACTERS_MAX + 1 }, (_, count) => "*".repeat(count));
 
-/** `4242424242424242` → `424242******4242`; ten digits or fewer stay, as none is beside the first six and the last four. */
+/** Masks `4242424242424242` as `424242******4242`; ten digits or fewer are unchanged. */
 export function maskDigits(digits: string): string {
   if (digits.length < MASKED_DIGITS_MIN) return digits;
   return `${digits.slice(0, 6)}${starsOf(digits.length - 10)}${digits.slice(-4)}`;
 }
 
 /**
- * A text that may hold a card number in any writing, safe to show. Digits and separators alone are masked as a
- * card is; among other characters, or in a text too long to be read, `digitsMin` digits or more all become stars.
+ * Masks a text that may contain a card number in any form. Digits and separators alone are masked like a card number;
+ * among other characters, or in a text that is too long to be read, `digitsMin` digits or more all become stars.
  */
 export function maskCardNumber(text: string, digitsMin = CARD_DIGITS_MIN): string {
   const number = compactBy(CARD_ALPHABET, text);
@@ -35,7 +35,7 @@ function hasDigits(text: string, digitsMin: number): boolean {
   return false;
 }
 
-/** The text with a star for every digit, for where first and last ones may be no card number's. */
+/** Replaces every digit by a star, where the first and last ones may not be those of a card number. */
 export function starDigits(text: string): string {
   return text.replace(/\p{N}+/gu, (run) => starsOf(run.length));
 }

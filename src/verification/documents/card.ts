@@ -30,17 +30,17 @@ const UNREAD: Finding<"card"> = {
   details: { brand: null, iin: null, last4: null, length: null, cvv_length: null },
 };
 
-/** The bare digits. They are the number itself: never to be shown, kept or logged. */
+/** Returns the bare digits: the unmasked number, which must not be shown, stored or logged. */
 function compact(value: string): string | null {
   return compactBy(CARD_ALPHABET, value);
 }
 
-/** `4242424242424242` → `424242******4242`: a card number is only ever written masked. */
+/** Formats `4242424242424242` as `424242******4242`: a card number is only written masked. */
 function format(digits: string): string {
   return maskDigits(digits);
 }
 
-/** Visa's thirteen digits and JCB's fifteen are no longer issued, and cards with them were valid. */
+/** Returns whether a number has a length that is no longer issued: 13 digits of Visa, 15 of JCB. */
 function isLegacyLength(brand: CardBrand, digits: string): boolean {
   if (brand.name === "visa") return digits.length === 13;
   return brand.name === "jcb" && digits.length === 15 && !digits.startsWith("3");
@@ -123,8 +123,8 @@ const stretches: StretchWriter<"card"> = {
 };
 
 /**
- * A payment card number (ISO/IEC 7812) by the Luhn digit and its brand's lengths. The number is masked in all
- * that is answered, however it was written.
+ * A payment card number (ISO/IEC 7812), checked by its Luhn digit and its brand's lengths. The number is masked in
+ * every result, however it was written.
  * @checked Luhn, 12–19 digits, the lengths of the brand
  * @registry credit-card-type release
  * @example

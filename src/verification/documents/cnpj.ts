@@ -22,15 +22,15 @@ function compact(value: string): string | null {
   return compactBy(ALPHABET, value);
 }
 
-/** `12ABC34501DE35` → `12.ABC.345/01DE-35` */
+/** Formats `12ABC34501DE35` as `12.ABC.345/01DE-35`. */
 function format(number: string): string {
   const root = `${number.slice(0, 2)}.${number.slice(2, 5)}.${number.slice(5, 8)}`;
   return `${root}/${number.slice(8, 12)}-${number.slice(12)}`;
 }
 
 /**
- * The two check digits of the twelve characters before them: a character counts as its ASCII code less 48,
- * weights run 2 to 9 from the right, 10 and 11 are read as 0 (IN RFB 2.229/2024).
+ * Returns the two check digits of the first twelve characters: the value of a character is its ASCII code less 48,
+ * weights run from 2 to 9 from the right, and 10 and 11 become 0 (IN RFB 2.229/2024).
  */
 export function cnpjCheckDigits(number: string): string {
   let first = 0;
@@ -46,7 +46,7 @@ export function cnpjCheckDigits(number: string): string {
   return `${firstDigit}${secondDigit}`;
 }
 
-/** True for numbers that are never issued though the arithmetic may hold: one character throughout. */
+/** Returns whether a number is one repeated character: never issued, though its check digits may be valid. */
 function isNeverIssued(number: string): boolean {
   return isOneCharacterRepeated(isDigits(number) ? number : number.slice(0, BASE_LENGTH));
 }

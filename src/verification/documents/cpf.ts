@@ -8,7 +8,7 @@ import { fieldStarts, writeKnown } from "./written-details.ts";
 const ALPHABET = alphabetOf(DIGITS, "-./");
 const LENGTH = 11;
 
-/** By the ninth digit: the states of the fiscal region of the Receita Federal that issued the number. */
+/** The states of the fiscal region of the Receita Federal that issued the number, by its ninth digit. */
 const REGIONS = [
   "RS",
   "DF, GO, MS, MT, TO",
@@ -22,7 +22,7 @@ const REGIONS = [
   "PR, SC",
 ] as const;
 
-/** Arithmetically right and used in examples everywhere. */
+/** The number that most examples use; its check digits are valid. */
 const EXAMPLE = "12345678909";
 const TEST_NUMBER: readonly IdentityWarning[] = ["test_number"];
 
@@ -40,12 +40,12 @@ function compact(value: string): string | null {
   return compactBy(ALPHABET, value);
 }
 
-/** `52998224725` → `529.982.247-25` */
+/** Formats `52998224725` as `529.982.247-25`. */
 function format(digits: string): string {
   return `${digits.slice(0, 3)}.${digits.slice(3, 6)}.${digits.slice(6, 9)}-${digits.slice(9)}`;
 }
 
-/** Ten times the first and second check digit and the second: two sums modulo 11, 10 read as 0. */
+/** Returns both check digits as a number from 0 to 99: two sums modulo 11, where 10 becomes 0. */
 function expectedCheckDigits(digits: string): number {
   let first = 0;
   let second = 0;
@@ -76,7 +76,7 @@ function validate(value: string): Outcome<"cpf"> {
     data_version: null,
     details: { region: REGIONS[digits.charCodeAt(8) - 48] ?? null, expected_check_digits: expectedText },
   };
-  // Repeated digits satisfy the arithmetic and are never issued.
+  // One repeated digit has valid check digits, and is never issued.
   if (isOneCharacterRepeated(digits)) {
     return failed("cpf", value, "component", "A CPF of one repeated digit is never issued.", finding);
   }

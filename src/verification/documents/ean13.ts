@@ -32,7 +32,7 @@ const ISMN: Prefix = { issuer: "ISMN", class: "ismn", warnings: NO_WARNINGS };
 
 const prefixes = readPrefixes();
 
-/** An entry for each of the thousand three-digit prefixes. */
+/** Returns an entry for each of the 1,000 prefixes of three digits. */
 function readPrefixes(): readonly Prefix[] {
   const entries = new Array<Prefix>(1000).fill(UNASSIGNED);
   for (const [range = "", kind = "", issuer = ""] of tableRows(prefixText)) {
@@ -44,14 +44,14 @@ function readPrefixes(): readonly Prefix[] {
 
 function prefixOf(kind: string, issuer: string): Prefix {
   if (kind === "restricted") return RESTRICTED;
-  // GS1 keeps this prefix for demonstrations and examples.
+  // GS1 reserves this prefix for demonstrations and examples.
   if (kind === "demonstration") return { issuer, class: "product", warnings: ["test_number"] };
   return { issuer: issuer === "-" ? null : issuer, class: kind as Ean13Class, warnings: NO_WARNINGS };
 }
 
 function prefixFor(digits: string): Prefix {
   if (digits.startsWith("9790")) return ISMN;
-  // Seven zeros lead the numbers that companies keep to themselves; the rest of 000 is GS1 US.
+  // 0000000 is for restricted circulation within a company; the rest of 000 is GS1 US.
   if (digits.startsWith("0000000")) return RESTRICTED;
   return prefixes[Number(digits.slice(0, 3))] ?? UNASSIGNED;
 }
@@ -70,7 +70,7 @@ function compact(value: string): string | null {
   return compactBy(ALPHABET, value);
 }
 
-/** `5901234123457` → `5 901234 123457`, as printed under the bars. */
+/** Formats `5901234123457` as `5 901234 123457`, as printed under the bars. */
 function format(digits: string): string {
   return `${digits.slice(0, 1)} ${digits.slice(1, 7)} ${digits.slice(7)}`;
 }
@@ -115,8 +115,8 @@ const stretches: StretchWriter<"ean13"> = {
 };
 
 /**
- * The article number of thirteen digits (GTIN-13, GS1 General Specifications). Other lengths are other numbers.
- * The country stays null: a prefix says who issued the number and not where the goods come from.
+ * The article number of 13 digits (GTIN-13, GS1 General Specifications). Other lengths are other numbers. The country
+ * is null: a prefix shows who issued the number, not the origin of the goods.
  * @checked GS1 digit; class and issuer by prefix
  * @registry GS1 prefix list
  * @example

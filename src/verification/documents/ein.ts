@@ -9,7 +9,7 @@ const ALPHABET = alphabetOf(DIGITS, "-");
 const LENGTH = 9;
 const DATA_VERSION = "IRS valid EIN prefixes";
 
-/** A separator belongs behind the prefix and nowhere else: 123-45-6789 is a social security number. */
+/** The only separator is behind the prefix: 123-45-6789 is a social security number. */
 const WRITTEN = /^ *\d{2}[- \u2013]?\d{7} *$/;
 
 const NO_CAMPUS: readonly string[] = [];
@@ -31,12 +31,12 @@ function compact(value: string): string | null {
   return compactBy(ALPHABET, value);
 }
 
-/** `123456789` → `12-3456789` */
+/** Formats `123456789` as `12-3456789`. */
 function format(digits: string): string {
   return `${digits.slice(0, 2)}-${digits.slice(2)}`;
 }
 
-/** What is written so as it is, NFKC leaves as it is. */
+/** Returns whether a value is written like an EIN, as it is or folded. */
 function isWritten(value: string): boolean {
   return WRITTEN.test(value) || WRITTEN.test(value.normalize("NFKC"));
 }

@@ -4,21 +4,21 @@ import { tableRows } from "./data/table-rows.ts";
 import { nationalRules } from "./iban-national-check.ts";
 import { NO_WARNINGS } from "./outcome.ts";
 
-/** A stretch of the whole IBAN, `end` excluded. */
-type Stretch = { readonly start: number; readonly end: number };
+/** A slice of the whole IBAN, `end` excluded. */
+type Slice = { readonly start: number; readonly end: number };
 
-/** What the registry says of one country's IBANs. */
+/** The entry of a country in the registry. */
 export type IbanCountry = {
   readonly code: string;
   /** In the registry's notation, such as `DE2!n8!n10!n`. */
   readonly structure: string;
-  /** For each character of the IBAN the kinds it may be: digit 1, letter 2, either 3. */
+  /** The class of each character of the IBAN: digit 1, letter 2, either 3. */
   readonly classes: Uint8Array;
-  readonly bank: Stretch | null;
-  readonly branch: Stretch | null;
-  readonly account: Stretch;
+  readonly bank: Slice | null;
+  readonly branch: Slice | null;
+  readonly account: Slice;
   readonly sepa: boolean;
-  /** Whether the check digits within the national number hold; null where none are checked. */
+  /** Returns whether the national check digits are valid; null where none are checked. */
   readonly nationalRule: ((iban: string) => boolean) | null;
   readonly warningsFor: (iban: string) => readonly IdentityWarning[];
 };
@@ -37,20 +37,20 @@ const hosts = new Map(
   ),
 );
 
-/** All countries of the registry, in its order. */
+/** All countries of the registry, by code. */
 export const ibanCountries: readonly IbanCountry[] = countries.filter((country) => country !== null);
 
-/** The country an IBAN begins with, or null. */
+/** Returns the country of an IBAN's first two letters, or null. */
 export function ibanCountryOf(iban: string): IbanCountry | null {
   return countries[indexOf(iban)] ?? null;
 }
 
-/** The country whose code a territory's accounts carry, such as `FR` for `GF`. */
+/** Returns the country whose code a territory's IBANs have, such as `FR` for `GF`, or null. */
 export function ibanHostOf(territory: string): string | null {
   return hosts.get(territory) ?? null;
 }
 
-/** True where each character of an IBAN of the right length is of the kind its country's structure asks for. */
+/** Returns whether each character of an IBAN of the right length has the class in its country's structure. */
 export function fitsStructure(country: IbanCountry, iban: string): boolean {
   const { classes } = country;
   for (let i = 2; i < classes.length; i++) {
@@ -77,23 +77,23 @@ function indexCountries(): readonly (IbanCountry | null)[] {
 
 function readCountry(row: readonly string[]): IbanCountry {
   const [code = "", , structure = "", bank = "-", branch = "-", account = "-", sepa = "no"] = row;
-  const accountStretch = stretchOf(account);
-  if (accountStretch === null) throw new Error(`the IBAN table has no account position for ${code}`);
+  const accountSlice = sliceOf(account);
+  if (accountSlice === null) throw new Error(`the IBAN table has no account position for ${code}`);
   return {
     code,
     structure,
     classes: classesOf(structure),
-    bank: stretchOf(bank),
-    branch: stretchOf(branch),
-    account: accountStretch,
+    bank: sliceOf(bank),
+    branch: sliceOf(branch),
+    account: accountSlice,
     sepa: sepa === "yes",
     nationalRule: nationalRules.get(code) ?? null,
     warningsFor: code === "CH" || code === "LI" ? qrWarnings : noWarnings,
   };
 }
 
-/** `1-4`, counted within the BBAN, becomes characters 4 to 8 of the IBAN. */
-function stretchOf(position: string): Stretch | null {
+/** Parses a position within the BBAN: `1-4` is iban[4, 8). */
+function sliceOf(position: string): Slice | null {
   if (position === "-") return null;
   const [first, last] = position.split("-").map(Number);
   return { start: (first ?? 0) + 3, end: (last ?? 0) + 4 };
@@ -111,7 +111,7 @@ function noWarnings(): readonly IdentityWarning[] {
   return NO_WARNINGS;
 }
 
-/** Bank codes 30000 to 31999 are kept for QR-IBANs, which take payments with a QR reference only. */
+/** Returns the warning of a QR-IBAN, for payments with a QR reference only: bank codes 30000 to 31999. */
 function qrWarnings(iban: string): readonly IdentityWarning[] {
   return iban.startsWith("30", 4) || iban.startsWith("31", 4) ? QR_IBAN : NO_WARNINGS;
 }

@@ -33,20 +33,20 @@ function compact(value: string): string | null {
   return compactBy(ALPHABET, value);
 }
 
-/** `DE89370400440532013000` → `DE89 3704 0044 0532 0130 00` */
+/** Formats `DE89370400440532013000` as `DE89 3704 0044 0532 0130 00`. */
 function format(iban: string): string {
   let text = `${iban.slice(0, 4)} ${iban.slice(4, 8)} ${iban.slice(8, 12)}`;
   for (let i = 12; i < iban.length; i += 4) text += ` ${iban.slice(i, i + 4)}`;
   return text;
 }
 
-/** The check digits that country and BBAN ask for: 02 to 98, so that 00, 01 and 99, congruent to three of them, are wrong. */
+/** Returns the check digits of country and BBAN: 02 to 98, never 00, 01 or 99, which are congruent to 97, 98 and 02. */
 export function ibanCheckDigits(iban: string): string {
   const expected = 98 - mod97(`${iban.slice(0, 2)}00`, 0, 4, mod97(iban, BBAN_START));
   return expected < 10 ? `0${expected}` : `${expected}`;
 }
 
-/** True where the whole number is 1 modulo 97 and its check digits are among those that can be computed. */
+/** Returns whether the whole number is 1 modulo 97 and its check digits are among those that can be computed. */
 function holdsCheckDigits(iban: string): boolean {
   const given = numberAt(iban, 2, BBAN_START);
   if (given < 2 || given > 98) return false;
@@ -137,14 +137,14 @@ function unstructured(iban: string, country: IbanCountry): Finding<"iban"> {
 
 const FIELD = fieldStarts(UNREAD.details);
 const LENGTH_MAX = 34;
-/** For each length where its groups of four end. */
+/** The ends of the groups of four, by length. */
 const GROUP_ENDS = Array.from({ length: LENGTH_MAX + 1 }, (_, length) =>
   Array.from({ length: Math.ceil(length / 4) }, (_, group) => Math.min(group * 4 + 4, length)),
 );
-const BLANKS = " ".repeat(LENGTH_MAX / 4);
+const SPACES = " ".repeat(LENGTH_MAX / 4);
 
 const stretches: StretchWriter<"iban"> = {
-  formatted: (iban, _, writer) => writer.grouped(iban, GROUP_ENDS[iban.length] ?? [], BLANKS),
+  formatted: (iban, _, writer) => writer.grouped(iban, GROUP_ENDS[iban.length] ?? [], SPACES),
   details(iban, { expected_check_digits, national_check, sepa }, writer) {
     const { bank = null, branch = null, account = null } = ibanCountryOf(iban) ?? {};
     writer.bytes(FIELD.check_digits);
@@ -167,8 +167,8 @@ const stretches: StretchWriter<"iban"> = {
 };
 
 /**
- * The international bank account number (ISO 13616): structure by the SWIFT registry, ISO 7064 MOD 97-10,
- * and the check digits within the national number where their rule is public and holds for real accounts.
+ * The international bank account number (ISO 13616): structure by the SWIFT registry, ISO 7064 MOD 97-10, and the
+ * national check digits where their rule is public and holds for real accounts.
  * @checked country, length and structure of the SWIFT registry (89 countries), digits 02–98, ISO 7064 MOD 97-10; then national check digits of BE BA CZ EE ES FI FR HR HU IT MC ME MK MR NO PL PT RS SI SK SM TL TN (`component` where they fail, or where a key lies outside 02–98 or, by RIB, 01–97)
  * @registry SWIFT IBAN registry
  * @example

@@ -8,10 +8,10 @@ export type IsbnGroup = {
   readonly agency: string;
   /** Digits of the group behind 978 or 979. */
   readonly length: number;
-  /** Where each range of registrants begins and ends, over seven digits, in order. */
+  /** The first and the last of each range of registrants, padded to seven digits, ascending. */
   readonly from: Uint32Array;
   readonly to: Uint32Array;
-  /** How many digits the registrants of each range have. */
+  /** The number of digits of the registrants in each range. */
   readonly registrantLengths: Uint8Array;
 };
 
@@ -36,7 +36,7 @@ function readGroup([key = "", agency = "", rangeList = ""]: readonly string[]): 
   };
 }
 
-/** A number for prefix and group in which 978-80 and 978-8 differ: the digits behind a leading group length. */
+/** Returns a number for prefix and group: their digits, then the length of the group. */
 function groupKey(key: string): number {
   return numericKey(Number(key.replace("-", "")), key.length - 4);
 }
@@ -45,7 +45,7 @@ function numericKey(digits: number, length: number): number {
   return digits * 10 + length;
 }
 
-/** The group of a thirteen-digit ISBN, or null where none is assigned. */
+/** Returns the group of an ISBN-13, or null where none is assigned. */
 export function isbnGroupOf(isbn13: string): IsbnGroup | null {
   let digits = Number(isbn13.slice(0, 3));
   for (let length = 1; length <= GROUP_DIGITS_MAX; length++) {
@@ -56,7 +56,7 @@ export function isbnGroupOf(isbn13: string): IsbnGroup | null {
   return null;
 }
 
-/** How many digits the registrant of a thirteen-digit ISBN has, or 0 where its range is not assigned. */
+/** Returns the number of digits of an ISBN-13's registrant, or 0 where its range is not assigned. */
 export function registrantLengthOf(group: IsbnGroup, isbn13: string): number {
   const start = 3 + group.length;
   const digits = Number(isbn13.slice(start, Math.min(start + RANGE_DIGITS, 12)).padEnd(RANGE_DIGITS, "0"));

@@ -32,7 +32,7 @@ function compact(value: string): string | null {
   return compactBy(ALPHABET, value);
 }
 
-/** `9783161484100` → `978-3-16-148410-0`; a number whose range is not assigned stays as it is. */
+/** Formats `9783161484100` as `978-3-16-148410-0`; a number of an unassigned range is unchanged. */
 function format(isbn: string): string {
   const isbn13 = isbn.length === 10 ? `978${isbn}` : isbn;
   const group = isbnGroupOf(isbn13);
@@ -49,7 +49,7 @@ function hyphenate(isbn13: string, group: IsbnGroup): string | null {
   return `${group.key}-${isbn13.slice(groupEnd, registrantEnd)}-${isbn13.slice(registrantEnd, 12)}-${isbn13.slice(12)}`;
 }
 
-/** Weights 10 to 2 modulo 11 over the nine digits from `start` on, 10 written X. */
+/** Returns the check digit of the nine digits from `start` on, by weights 10 to 2 modulo 11, with X for 10. */
 function isbn10CheckDigit(isbn: string, start: number): string {
   let sum = 0;
   for (let i = 0; i < 9; i++) sum += (isbn.charCodeAt(start + i) - 48) * (10 - i);
@@ -67,7 +67,7 @@ function findingOf(isbn: string, isbn13: string, group: IsbnGroup | null): Findi
     formatted: isbn.length === 10 ? hyphenated10 : hyphenated13,
     country: null,
     strength: "check_digit",
-    // Ranges are opened every month, so a book may be newer than the table.
+    // Ranges are assigned every month, so a book may be newer than the table.
     warnings: group !== null && hyphenated13 === null ? UNASSIGNED_RANGE : NO_WARNINGS,
     data_version: isbnRangesVersion,
     details: {
@@ -81,7 +81,7 @@ function findingOf(isbn: string, isbn13: string, group: IsbnGroup | null): Findi
   };
 }
 
-/** The message of what is wrong with the prefix of a thirteen-digit number, or null. */
+/** Returns the message on a wrong prefix of an ISBN-13, or null. */
 function prefixFault(isbn: string): string | null {
   if (isbn.startsWith("9790")) return "979-0 is for printed music (ISMN) and not for books.";
   if (isbn.startsWith("978") || isbn.startsWith("979")) return null;

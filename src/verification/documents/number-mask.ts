@@ -1,6 +1,6 @@
 import type { DocumentType } from "../../contract/words.ts";
 
-/** A writing that only one type has. Each is tried on at most 64 characters and cannot backtrack far. */
+/** Formats that only one type has. Each is tried on at most 64 characters and cannot backtrack far. */
 const MASKS: readonly (readonly [DocumentType, RegExp])[] = [
   ["cpf", /^\d{3}\.\d{3}\.\d{3}[-/]\d{2}$/],
   ["cnpj", /^[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2}$/i],
@@ -10,7 +10,7 @@ const MASKS: readonly (readonly [DocumentType, RegExp])[] = [
   ["isbn", /^\d{1,5}([ -])\d{1,7}\1\d{1,6}\1[\dX]$/i],
 ];
 
-/** The type whose customary writing this is, or null. ISBN must have its whole length, too. */
+/** Returns the type whose customary format a text has, or null. An ISBN must have its whole length, too. */
 export function maskedTypeOf(text: string, compactLength: number): DocumentType | null {
   for (const [type, mask] of MASKS) {
     if (!mask.test(text)) continue;

@@ -10,7 +10,7 @@ import type {
   IdentityWarning,
 } from "../../contract/words.ts";
 
-/** What a document check answers. Spelled as on the wire, because the worker threads write it out as text. */
+/** The result of a document check, in wire spelling, as the worker threads serialise it. */
 export type Outcome<T extends DocumentType> = {
   readonly type: T;
   /** As given; a card number is masked. */
@@ -30,12 +30,12 @@ export type Outcome<T extends DocumentType> = {
 
 export type IdentityResult = { [T in DocumentType]: Outcome<T> }[DocumentType];
 
-/** What is answered where a value has the shape of no document. */
+/** The result where no type was detected. */
 export type UndetectedResult = UndetectedBody;
 
 export type Candidate = CandidateBody;
 
-/** The winner's result, or none, with the ranking it won. Candidates come by falling confidence, the winner first. */
+/** The result of the detected type, if any, with the candidates by descending confidence, the detected type first. */
 export type AutodetectResult = (IdentityResult | UndetectedResult) & {
   readonly detected: DocumentType | null;
   /** 0 to 1. */
@@ -47,13 +47,13 @@ export type NationalCheck = "pass" | "fail" | "not_checked";
 
 export type Ean13Class = "product" | "restricted" | "coupon" | "refund" | "issn" | "isbn" | "ismn";
 
-/** What was read out of a value, whether it is valid or not. */
+/** What was read from a value, valid or not. */
 export type Finding<T extends DocumentType> = Pick<
   Outcome<T>,
   "normalized" | "formatted" | "country" | "strength" | "warnings" | "data_version" | "details"
 >;
 
-/** Shared, and not frozen, like every list within results: a frozen one makes the JSON of a whole chunk twice as slow. */
+/** Shared, and not frozen, like every list within results: a frozen one makes the JSON of a chunk twice as slow. */
 export const NO_WARNINGS: readonly IdentityWarning[] = [];
 
 export function passed<T extends DocumentType>(type: T, value: string, finding: Finding<T>): Outcome<T> {
@@ -94,8 +94,8 @@ function outcomeOf<T extends DocumentType>(
 }
 
 /**
- * The answer where no type of document was recognised, with what kept the value from being looked at, if
- * anything did. The value is to be masked by the caller.
+ * Returns the result where no type was detected, with a reason and a message where the value could not be read. The
+ * caller masks the value.
  */
 export function undetected(
   value: string,

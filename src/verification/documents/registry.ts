@@ -6,8 +6,8 @@ import { isWholeCardNumber, mayHoldCardNumber } from "./card-search.ts";
 import { type AutodetectResult, failed, type IdentityResult, undetected } from "./outcome.ts";
 
 /**
- * Verifies a value as a document of the type. Takes any text: what is wrong with it is in the result.
- * A card number is masked even where another type was asked for.
+ * Validates a value as a document of the type. Accepts any text: what is wrong with it is in the result. A card number
+ * is masked even where another type was requested.
  */
 export function validateDocument(type: DocumentType, value: string): IdentityResult {
   const result = documents[type].validate(value);
@@ -18,17 +18,17 @@ export function validateDocument(type: DocumentType, value: string): IdentityRes
 }
 
 /**
- * The value, without a card number that was given for the document by mistake. What has its type's whole structure
- * was formatted, and is not taken for one whatever its Luhn sum.
+ * Returns the value, with a card number masked that was given for the document by mistake. A value of its type's whole
+ * structure, which has a formatted form, is not taken for one, whatever its Luhn sum.
  */
 function shownValue({ type, value, formatted }: IdentityResult): string {
   if (formatted !== null || !mayHoldCardNumber(value)) return value;
-  // Groups of four behind a country's letters are rather an account, mistyped.
+  // Groups of four behind a country's letters are more likely a mistyped IBAN.
   if ((type !== "iban" && type !== "vat") || !/\p{L}/u.test(value)) return withoutCardNumber(value);
   return isWholeCardNumber(value) ? maskCardNumber(value) : value;
 }
 
-/** The result where our own check broke: nothing is known, and a card number stays masked. */
+/** Returns the result of a check that failed, in which a card number is masked, too. */
 export function checkFailed(type: DocumentType, value: string): IdentityResult;
 export function checkFailed(type: null, value: string): AutodetectResult;
 export function checkFailed(type: DocumentType | null, value: string): IdentityResult | AutodetectResult;
@@ -49,6 +49,6 @@ function unread<T extends DocumentType>(
   message: string,
 ): IdentityResult {
   const finding = documents[type].unread;
-  // A type argument that may be a union keeps the compiler from seeing that the parts belong together.
+  // Where the type argument is a union, the compiler cannot see that type and finding belong together.
   return failed(type, value, reason, message, finding) as unknown as IdentityResult;
 }

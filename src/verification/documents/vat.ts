@@ -11,14 +11,14 @@ import { southernRules } from "./vat/southern.ts";
 import { westernRules } from "./vat/western.ts";
 import { fieldStarts, writeKnown } from "./written-details.ts";
 
-// The sign characters stand in old Irish numbers, & and Ñ in Mexican ones.
+// Old Irish numbers have + and *, Mexican ones & and Ñ.
 const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
 
 const LEGACY_LENGTH: readonly IdentityWarning[] = ["legacy_length"];
 
 const europeanRules = [...westernRules, ...southernRules, ...northernRules, ...easternRules];
 
-/** Every rule there is, Europe first. */
+/** All rules, those of Europe first. */
 export const vatRules: readonly VatRule[] = [...europeanRules, ...rulesBeyond];
 
 const rulesByPrefix = new Map(vatRules.map((rule) => [rule.prefix.slice(0, 2), rule]));
@@ -37,19 +37,19 @@ function compact(value: string): string | null {
   return compactBy(ALPHABET, value);
 }
 
-/** `CHE107787577IVA` → `CHE-107.787.577 IVA`; where a country has no custom of its own the compact form stays. */
+/** Formats `CHE107787577IVA` as `CHE-107.787.577 IVA`; without a customary format the compact form is unchanged. */
 function format(number: string): string {
   const rule = vatRuleOf(number);
   return rule?.format === undefined ? number : rule.format(number.slice(rule.prefix.length));
 }
 
-/** The rule that a compact number's prefix stands for, or null. Greece may be written EL or GR. */
+/** Returns the rule of a compact number's prefix, or null. Greece may be written EL or GR. */
 export function vatRuleOf(number: string): VatRule | null {
   const code = number.slice(0, 2);
   return rulesByPrefix.get(code === "GR" ? "EL" : code) ?? null;
 }
 
-/** How much arithmetic would stand behind a compact number of the rule. */
+/** Returns the strength of the rule's check for a compact number. */
 export function vatStrengthOf(rule: VatRule, number: string): IdentityStrength {
   return strengthOfBody(rule, number.slice(rule.prefix.length));
 }
@@ -58,7 +58,7 @@ function strengthOfBody(rule: VatRule, body: string): IdentityStrength {
   return rule.strengthOf?.(body) ?? rule.strength;
 }
 
-/** True where some European country's rule holds for a number that was written without its prefix. */
+/** Returns whether a number without a prefix is valid by the rule of some European country. */
 export function holdsSomeVatRule(body: string): boolean {
   return europeanRules.some(
     (rule) =>
@@ -152,7 +152,7 @@ function isAllZeros(numeral: string): boolean {
 
 const FIELD = fieldStarts(UNREAD.details);
 
-// Of Mexican numbers one letter is not ASCII.
+// Mexican numbers may have an Ñ, so the number is not written as ASCII.
 const stretches: StretchWriter<"vat"> = {
   formatted: (_, { formatted }, writer) => writer.json(formatted),
   details(_, { prefix, number }, writer) {
@@ -164,8 +164,8 @@ const stretches: StretchWriter<"vat"> = {
 };
 
 /**
- * A value added tax number with its country's prefix, by the arithmetic of each country (the European
- * Commission's rules for its members). Whether it is registered is not looked up.
+ * A value added tax number with its country's prefix, checked by the rules of each country (those of the European
+ * Commission for its members). Registration is not looked up.
  * @checked the arithmetic of each country: EU-27, XI, GB, CH, NO, then IS RS TR AU IN MX RU BR and the One Stop Shop (EU, IM). Registration is not looked up
  * @strength by country; `format` for IS, MX, EU, IM, for GB and XI departments (GD, HA), Latvian persons and Czech ones born before 1954
  * @example

@@ -5,7 +5,7 @@ const NULL = encoder.encode("null");
 const TRUE = encoder.encode("true");
 const FALSE = encoder.encode("false");
 
-/** What stands before the value of each field of the details, by its name. */
+/** Returns the JSON before the value of each field of the details, by its name. */
 export function fieldStarts<Details extends object>(
   details: Details,
 ): { readonly [name in keyof Details]: Uint8Array } {
@@ -23,7 +23,7 @@ export function writeNumber(value: number | null, writer: ByteWriter): void {
   else writer.number(value);
 }
 
-/** Writes text[start, end), which must be letters and digits of ASCII; null where there is no such stretch. */
+/** Writes the slice of a text, which must be letters and digits of ASCII; null without a slice. */
 export function writeStretch(
   text: string,
   stretch: { readonly start: number; readonly end: number } | null,
@@ -33,10 +33,10 @@ export function writeStretch(
   else writer.quoted(text, stretch.start, stretch.end);
 }
 
-/** JSON of texts and lists by themselves: as many as the tables of all types have. */
+/** The memo of JSON by value: as many as the tables of all types have. */
 const known = new Map<string | readonly string[] | null, Uint8Array>();
 
-/** Writes a text or list that stands in a table, and null. */
+/** Writes a text or list of a table, or null. */
 export function writeKnown(value: string | readonly string[] | null, writer: ByteWriter): void {
   let json = known.get(value);
   if (json === undefined) {

@@ -10,14 +10,14 @@ const encoder = new TextEncoder();
 const VALID = encoder.encode(`,"valid":true,"reason":null,"message":null,"normalized":`);
 const BEFORE_NORMALIZED = encoder.encode(`,"normalized":`);
 const BEFORE_FORMATTED = encoder.encode(`,"formatted":`);
-/** A country's numbers come with as many different warnings, or none. */
+/** Kept for each country: about as many as it has different lists of warnings. */
 const MIDDLES_MAX = 4;
 const END = encoder.encode("}}");
 
-/** What the results of one type have in common. */
+/** The constant parts of the JSON of a type's results. */
 type TypeFrame = {
   readonly beforeValue: Uint8Array;
-  /** By country, the few that were met last. */
+  /** By country, the most recent ones first. */
   readonly middles: Map<string | null, readonly Middle[]>;
   readonly details: readonly { readonly name: string; readonly before: Uint8Array }[];
   readonly stretches: AnyStretchWriter | undefined;
@@ -32,7 +32,7 @@ type AnyStretchWriter = {
   ) => void;
 };
 
-/** What stands between the formatted number and the details, and what it was made of. */
+/** The JSON between the formatted number and the details, with the fields that it is made of. */
 type Middle = Pick<Finding<DocumentType>, "strength" | "warnings" | "data_version"> & {
   readonly bytes: Uint8Array;
 };
@@ -54,8 +54,8 @@ function frameOf(type: DocumentType): TypeFrame {
 }
 
 /**
- * Writes what `JSON.stringify` writes of a result, in less time. The details of a type have the same fields
- * in the same order in every result.
+ * Writes what `JSON.stringify` returns for a result, in less time. The details of a type have the same fields in the
+ * same order in every result.
  */
 export function writeOutcome(result: IdentityResult, writer: ByteWriter): void {
   const frame = frames[result.type];
@@ -111,7 +111,7 @@ function refusalFor(reason: IdentityReason): Uint8Array {
   return bytes;
 }
 
-/** Lists of warnings are mostly the same objects each time. */
+/** Returns the middle of a result, kept by the identity of its list of warnings, which is mostly the same object. */
 function middleFor({ middles }: TypeFrame, result: IdentityResult): Uint8Array {
   const { country, strength, warnings, data_version } = result;
   const known = middles.get(country) ?? [];

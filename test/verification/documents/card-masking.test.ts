@@ -6,7 +6,7 @@ import { withoutCardNumber } from "../../../src/verification/documents/card-hidi
 import { checkFailed, validateDocument } from "../../../src/verification/documents/registry.ts";
 import { digits, withLuhnDigit } from "../../support/documents-generators.ts";
 
-/** Numbers of the brands that are about, the length they have. */
+/** Numbers of the usual brands, in their usual lengths. */
 const numbers = fc
   .constantFrom(
     ["4", 16],
@@ -22,7 +22,7 @@ const numbers = fc
     digits(Number(length) - 1 - String(prefix).length).map((rest) => withLuhnDigit(`${prefix}${rest}`)),
   );
 
-const writings: readonly ((number: string) => string)[] = [
+const forms: readonly ((number: string) => string)[] = [
   (number) => number,
   (number) => number.replace(/\d{4}(?=\d)/g, "$& "),
   (number) => number.replace(/\d{4}(?=\d)/g, "$&-"),
@@ -31,7 +31,7 @@ const writings: readonly ((number: string) => string)[] = [
   (number) => ` ${number} `,
 ];
 
-/** Marks that are no card's separators, in texts that were meant for something else. */
+/** Card numbers with other separators, or in texts that were meant for something else. */
 const strays: readonly ((number: string) => string)[] = [
   ...["/", "_", ",", "\t", "  ", " - ", "\u200b", "\u2212"].map(
     (mark) => (number: string) => number.replace(/\d{4}(?=\d)/g, `$&${mark}`),
@@ -47,12 +47,12 @@ const strays: readonly ((number: string) => string)[] = [
   (number) => [...number].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(c))).join(""),
 ];
 
-/** The groups in which cards have their number printed. */
+/** Returns a number in the groups in which cards have it printed. */
 const printed = (number: string) =>
   number.length < 16 ? number.replace(/^(\d{4})(\d{6})/, "$1 $2 ") : number.replace(/\d{4}(?=\d)/g, "$& ");
 
-/** Cards as they are handed in whole, with what else is printed on them, or several at once. */
-const companies: readonly ((number: string) => string)[] = [
+/** Card numbers beside other digits: expiry dates, codes, other cards. */
+const besideDigits: readonly ((number: string) => string)[] = [
   (number) => `${number} 123`,
   (number) => `${number} 1227`,
   (number) => `${printed(number)} 12/27`,
@@ -63,7 +63,7 @@ const companies: readonly ((number: string) => string)[] = [
   (number) => `${number},4111111111111111`,
 ];
 
-/** Writings that no card has, with the number in them all the same. */
+/** Texts that are no valid form of a card number, and contain one. */
 const disguises: readonly ((number: string) => string)[] = [
   (number) => `${number}x`,
   (number) => `card ${number}`,
@@ -72,7 +72,7 @@ const disguises: readonly ((number: string) => string)[] = [
   (number) => `\ud800${number}\0`,
   (number) => `${"x".repeat(80)}${number}`,
   (number) => `${number}${"9".repeat(80)}`,
-  // Over the limits of all that is read.
+  // Longer than any value that is read.
   (number) => `${"x".repeat(400)}${printed(number)}`,
   (number) => `${number}${" x1".repeat(200)}`,
   (number) => `${"1 4 ".repeat(100)}${number.replace(/\d{4}(?=\d)/g, "$& ")}`,
@@ -81,7 +81,7 @@ const disguises: readonly ((number: string) => string)[] = [
 ];
 
 function expectHidden(result: unknown, number: string): void {
-  // Folded and without separators, so that no writing hides it from the search.
+  // Folded and without separators, so that the search finds it in any form.
   const text = JSON.stringify(result)
     .normalize("NFKC")
     .replace(/\\t|[^\p{L}\p{N}]/gu, "");
@@ -93,7 +93,7 @@ describe("a card number", () => {
     fc.assert(
       fc.property(
         numbers,
-        fc.constantFrom(...writings),
+        fc.constantFrom(...forms),
         fc.integer({ min: 0, max: 9 }),
         (number, write, shift) => {
           const last = (Number(number.slice(-1)) + shift) % 10;
@@ -109,7 +109,7 @@ describe("a card number", () => {
     );
   });
 
-  test("stays hidden in writings that are no card's", () => {
+  test("is masked in texts that are no valid form of one", () => {
     fc.assert(
       fc.property(numbers, fc.constantFrom(...disguises), (number, disguise) => {
         const result = validateDocument("card", disguise(number));
@@ -122,11 +122,11 @@ describe("a card number", () => {
     );
   });
 
-  test("stays hidden where another type was asked for", () => {
+  test("is masked where another type is requested", () => {
     fc.assert(
       fc.property(
         numbers,
-        fc.constantFrom(...writings, ...strays),
+        fc.constantFrom(...forms, ...strays),
         fc.constantFrom(...DOCUMENT_TYPES),
         (number, write, type) => {
           fc.pre(!(number.length === 14 && type === "cnpj"));
@@ -137,11 +137,11 @@ describe("a card number", () => {
     );
   });
 
-  test("stays hidden beside other digits, and so do they", () => {
+  test("is masked beside other digits, and so are these", () => {
     fc.assert(
       fc.property(
         numbers,
-        fc.constantFrom(...companies),
+        fc.constantFrom(...besideDigits),
         fc.constantFrom(...DOCUMENT_TYPES.filter((type) => type !== "card")),
         (number, write, type) => {
           const { value, normalized, formatted, details } = validateDocument(type, write(number));
@@ -153,16 +153,16 @@ describe("a card number", () => {
     );
   });
 
-  test("stays hidden in autodetection, recognised, mistyped or disguised", () => {
+  test("is masked in autodetection, valid, mistyped or disguised", () => {
     fc.assert(
       fc.property(
         numbers,
         fc.integer({ min: 0, max: 9 }),
-        fc.constantFrom(...writings, ...disguises),
+        fc.constantFrom(...forms, ...disguises),
         (n, shift, write) => {
           const given = n.slice(0, -1) + ((Number(n.slice(-1)) + shift) % 10);
           const result = autodetect(write(given));
-          // One number in a hundred of fourteen digits is a right CNPJ, too, and is answered as one.
+          // One number of 14 digits in a hundred is a valid CNPJ, too, and is returned as one.
           if (result.detected !== "cnpj" || !result.valid) expectHidden(result, given);
         },
       ),
@@ -170,7 +170,7 @@ describe("a card number", () => {
     );
   });
 
-  test("with a country's letters before it is not shown as a broken IBAN", () => {
+  test("is masked behind a country's letters, in an IBAN that is invalid", () => {
     for (const value of ["GB4242424242424242", "MY42 4242 4242 4242 42", "ZZ4242424242424242"]) {
       expectHidden(autodetect(value), "4242424242424242");
       expectHidden(validateDocument("iban", value), "4242424242424242");
@@ -178,20 +178,20 @@ describe("a card number", () => {
   });
 });
 
-test("an account or a VAT number with letters is searched for no card number in some of its groups", () => {
+test("an IBAN or a VAT number with letters is not masked for a card number in some of its groups", () => {
   for (const value of ["DE12 4242 4242 4242 4242 00", "DE12 4242424242424242 123"]) {
     expect(validateDocument("iban", value).value).toBe(value);
     expect(validateDocument("vat", value).value).toBe(value);
   }
 });
 
-test("a text of any length is searched in a time that grows with its length only", () => {
+test("a text of any length is searched in linear time", () => {
   for (const text of ["4242 ".repeat(100_000), `1${" ".repeat(500_000)}`, "1 ".repeat(250_000)]) {
     expect(withoutCardNumber(text).length).toBe(text.length);
   }
 }, 5_000);
 
-test("what is no card number is shown as it was given", () => {
+test("a value without a card number is returned as given", () => {
   expect(validateDocument("card", "4242").value).toBe("4242");
   expect(autodetect("5901234123457").value).toBe("5901234123457");
   expect(autodetect("DE88 3704 0044 0532 0130 00").value).toBe("DE88 3704 0044 0532 0130 00");
@@ -202,9 +202,9 @@ test("what is no card number is shown as it was given", () => {
   expect(autodetect("x".repeat(10_000)).value).toBe("x".repeat(10_000));
 });
 
-test("a card that lost digits is shown by its first six and last four, and its other digits nowhere", () => {
+test("a card number with missing digits is masked to its first six and last four", () => {
   fc.assert(
-    fc.property(digits(11), fc.constantFrom(...writings), (number, write) => {
+    fc.property(digits(11), fc.constantFrom(...forms), (number, write) => {
       const masked = `${number.slice(0, 6)}*${number.slice(-4)}`;
       const result = validateDocument("card", write(number));
       expect(result).toMatchObject({ value: masked, normalized: masked, reason: "length" });
@@ -215,7 +215,7 @@ test("a card that lost digits is shown by its first six and last four, and its o
   expect(validateDocument("card", "4242x4242424")).toMatchObject({ value: starred, reason: "format" });
 });
 
-test("ten digits are all shown, and eleven that are said to be no card", () => {
+test("ten digits are not masked, and eleven only where a card is requested", () => {
   expect(validateDocument("card", "4242424242").value).toBe("4242424242");
   expect(validateDocument("cpf", "11144477734").value).toBe("11144477734");
   expect(autodetect("42424242424").value).toBe("42424242424");

@@ -23,7 +23,7 @@ import {
 
 const runs = { numRuns: 1_500 };
 
-function expectPassAndCatch(
+function expectDetection(
   type: DocumentType,
   numbers: fc.Arbitrary<string>,
   broken: (number: string) => fc.Arbitrary<string>,
@@ -39,21 +39,21 @@ function expectPassAndCatch(
   );
 }
 
-/** Remainders 0 and 1 are both written 0, so the two cannot be distinguished: only other digits promise anything. */
-const isTelling = (number: string) => number.at(-2) !== "0";
+/** Remainders 0 and 1 both have the check digit 0: a changed digit that turns one into the other is not detected. */
+const isUnambiguous = (number: string) => number.at(-2) !== "0";
 const isVaried = (text: string) => new Set(text).size > 1;
 
-describe("one changed digit is caught, and what is right passes", () => {
+describe("one changed digit is detected, and valid numbers pass", () => {
   const cpfs = digits(9)
     .filter(isVaried)
     .map((payload) => withBrazilianDigits(payload, 12))
-    .filter(isTelling);
+    .filter(isUnambiguous);
   const cnpjs = fc
     .oneof(digits(12), alphanumerics(12))
     .filter(isVaried)
     .map((payload) => withBrazilianDigits(payload, 9))
-    .filter(isTelling);
-  // Starting with 9 no brand asks for a length of its own, but for Troy's 9792.
+    .filter(isUnambiguous);
+  // No brand with numbers from 9 on has lengths of its own, except Troy with 9792.
   const cards = fc
     .integer({ min: 10, max: 17 })
     .chain(digits)
@@ -68,21 +68,21 @@ describe("one changed digit is caught, and what is right passes", () => {
     .tuple(fc.constantFrom("0", "1", "2", "3", "4", "5", "7"), digits(8))
     .map(([group, rest]) => withIsbn10Digit(group + rest));
 
-  test("cpf", () => expectPassAndCatch("cpf", cpfs, changedDigit));
-  test("cnpj, with letters too", () => expectPassAndCatch("cnpj", cnpjs, changedDigit));
-  test("card of any length", () => expectPassAndCatch("card", cards, changedDigit));
-  test("card of a brand", () => expectPassAndCatch("card", visas, changedDigit));
-  test("ean13", () => expectPassAndCatch("ean13", eans, changedDigit));
-  test("isbn of thirteen digits", () => expectPassAndCatch("isbn", isbn13s, changedDigit));
-  test("isbn of ten digits", () => expectPassAndCatch("isbn", isbn10s, changedDigit));
+  test("cpf", () => expectDetection("cpf", cpfs, changedDigit));
+  test("cnpj, with letters too", () => expectDetection("cnpj", cnpjs, changedDigit));
+  test("card of any length", () => expectDetection("card", cards, changedDigit));
+  test("card of a brand", () => expectDetection("card", visas, changedDigit));
+  test("ean13", () => expectDetection("ean13", eans, changedDigit));
+  test("isbn of thirteen digits", () => expectDetection("isbn", isbn13s, changedDigit));
+  test("isbn of ten digits", () => expectDetection("isbn", isbn10s, changedDigit));
 
-  test("two neighbours swapped are caught in ISBN-10, whose modulus is prime", () =>
-    expectPassAndCatch("isbn", isbn10s, (number) =>
+  test("two swapped neighbours are detected in ISBN-10, whose modulus is prime", () =>
+    expectDetection("isbn", isbn10s, (number) =>
       swapped(number).filter((text) => !text.slice(0, -1).includes("X")),
     ));
 
-  test("two neighbours swapped are caught by Luhn, but for 09 and 90", () =>
-    expectPassAndCatch("card", visas, (number) => {
+  test("two swapped neighbours are detected by Luhn, except 09 and 90", () =>
+    expectDetection("card", visas, (number) => {
       const isBlind = (text: string) =>
         [...text].some((c, i) => c !== number.charAt(i) && [c, text.charAt(i + 1)].sort().join("") === "09");
       return swapped(number, 1).map((text) => (isBlind(text) ? number : text));
@@ -95,19 +95,19 @@ describe("iban", () => {
     .constantFrom(...uncheckedCountries)
     .chain(({ code, structure }) => bbanOf(structure.slice(5)).map((bban) => ibanOf(code, bban)));
 
-  test("one changed digit is caught in every country, and what is right passes", () =>
-    expectPassAndCatch("iban", ibans, changedDigit));
+  test("one changed digit is detected in every country, and valid numbers pass", () =>
+    expectDetection("iban", ibans, changedDigit));
 
-  test("two digits or two letters swapped are caught, where they are neighbours", () => {
+  test("two swapped neighbours are detected, if both are digits or both letters", () => {
     const isLetter = (text: string, i: number) => text.charAt(i) > "9";
     const isKindKept = (number: string, text: string) =>
       [...text].every((_, i) => isLetter(text, i) === isLetter(number, i));
-    expectPassAndCatch("iban", ibans, (number) =>
+    expectDetection("iban", ibans, (number) =>
       swapped(number, 4).map((text) => (isKindKept(number, text) ? text : number)),
     );
   });
 
-  describe("a national key that is only congruent to the right one is refused", () => {
+  describe("a national key that is merely congruent to the valid one is refused", () => {
     const mod97Keys = ["PT", "SI", "ME", "RS", "BA", "MK", "TL"].map((code) => [code, 98, 1] as const);
     const ribKeys = ["FR", "MC", "MR", "TN"].map((code) => [code, 97, 0] as const);
 
@@ -116,7 +116,7 @@ describe("iban", () => {
       const keys = Array.from({ length: 100 }, (_, key) => String(key).padStart(2, "0"));
       fc.assert(
         fc.property(bbanOf(structure), (text) => {
-          // Digits alone, because French letters count otherwise than in the whole number's check digits.
+          // Digits alone, because letters have other values in a French account than in an IBAN's check digits.
           const account = text.slice(0, -2).replace(/[A-Z]/g, "7");
           const congruent = keys.filter((key) => Number(BigInt(account + key) % 97n) === remainder);
           const [right] = congruent.filter((key) => Number(key) > keyMax - 97 && Number(key) <= keyMax);
@@ -130,7 +130,7 @@ describe("iban", () => {
     });
   });
 
-  test("the check digits expected are the ones that pass", () => {
+  test("the expected check digits are those that pass", () => {
     const anyIban = fc
       .constantFrom(...ibanCountries)
       .chain(({ code, structure }) =>
@@ -139,7 +139,7 @@ describe("iban", () => {
     fc.assert(
       fc.property(anyIban, (number) => {
         const result = validateDocument("iban", number);
-        if (result.type !== "iban") throw new Error("another type answered");
+        if (result.type !== "iban") throw new Error("the result is of another type");
         const { expected_check_digits, bban } = result.details;
         const repaired = validateDocument("iban", `${number.slice(0, 2)}${expected_check_digits}${bban}`);
         expect(repaired.reason === null || repaired.reason === "component").toBe(true);
@@ -150,7 +150,7 @@ describe("iban", () => {
     );
   });
 
-  test("mod97 counts as long integers do", () => {
+  test("mod97 agrees with BigInt", () => {
     fc.assert(
       fc.property(alphanumerics(34), (text) => {
         const spelled = [...text].map((c) => Number.parseInt(c, 36)).join("");
@@ -162,8 +162,8 @@ describe("iban", () => {
 });
 
 describe("vat", () => {
-  /** Where no two remainders are written alike and one rule alone decides. */
-  const promising: Readonly<Record<string, readonly [length: number, checkDigits: number]>> = {
+  /** Prefixes with a check digit of its own for every remainder, and a single rule. */
+  const unambiguous: Readonly<Record<string, readonly [length: number, checkDigits: number]>> = {
     BE: [10, 2],
     DE: [9, 1],
     DK: [8, 1],
@@ -182,7 +182,7 @@ describe("vat", () => {
     CHE: [9, 1],
   };
 
-  /** The number with the check digits that pass, found by trying, or null where there are none. */
+  /** Returns the number with the check digits that pass, found by trial, or null where there are none. */
   function completed(prefix: string, payload: string, checkDigits: number): string | null {
     for (let check = 0; check < 10 ** checkDigits; check++) {
       const number = prefix + payload + String(check).padStart(checkDigits, "0");
@@ -191,8 +191,8 @@ describe("vat", () => {
     return null;
   }
 
-  for (const [prefix, [length, checkDigits]] of Object.entries(promising)) {
-    test(`${prefix}: one changed digit is caught`, () => {
+  for (const [prefix, [length, checkDigits]] of Object.entries(unambiguous)) {
+    test(`${prefix}: one changed digit is detected`, () => {
       const numbers = digits(length - checkDigits)
         .map((payload) => completed(prefix, prefix === "BE" ? `0${payload.slice(1)}` : payload, checkDigits))
         .filter((number) => number !== null);
@@ -210,7 +210,7 @@ describe("vat", () => {
 describe("ISO 7064 MOD 11,10", () => {
   const numbers = digits(10).map((payload) => `${payload}${mod11And10CheckDigit(payload, 0, 10)}`);
 
-  test("catches every changed digit", () => {
+  test("detects every changed digit", () => {
     const pairs = numbers.chain((number) => fc.tuple(fc.constant(number), changedDigit(number)));
     fc.assert(
       fc.property(pairs, ([number, damaged]) => {

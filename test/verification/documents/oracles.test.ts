@@ -25,12 +25,12 @@ import {
 } from "../../support/documents-generators.ts";
 import { expectAgreement } from "../../support/documents-oracle.ts";
 
-/** The same values in every run, so that known disagreements are met again. */
+/** Returns the same values in every run, so that known disagreements recur. */
 function sample(values: fc.Arbitrary<string>, count: number): string[] {
   return fc.sample(values, { numRuns: count, seed: 7 });
 }
 
-function judged(type: DocumentType): (value: string) => IdentityResult {
+function validated(type: DocumentType): (value: string) => IdentityResult {
   return (value) => validateDocument(type, value);
 }
 
@@ -62,18 +62,18 @@ describe("cpf and cnpj", () => {
   ];
 
   test("agree with cpf-cnpj-validator", () => {
-    expectAgreement(cpfs, judged("cpf"), (value) => cpf.isValid(value), []);
-    expectAgreement(cnpjs, judged("cnpj"), (value) => cnpj.isValid(value), []);
+    expectAgreement(cpfs, validated("cpf"), (value) => cpf.isValid(value), []);
+    expectAgreement(cnpjs, validated("cnpj"), (value) => cnpj.isValid(value), []);
   });
 
   test("agree with validator", () => {
-    expectAgreement(cpfs, judged("cpf"), (value) => validator.isTaxID(value, "pt-BR"), []);
-    expectAgreement(cnpjs, judged("cnpj"), (value) => validator.isTaxID(value, "pt-BR"), []);
+    expectAgreement(cpfs, validated("cpf"), (value) => validator.isTaxID(value, "pt-BR"), []);
+    expectAgreement(cnpjs, validated("cnpj"), (value) => validator.isTaxID(value, "pt-BR"), []);
   });
 
-  test("differ from cpf-cnpj-validator on everybody's example, which is arithmetically right", () => {
-    expectAgreement(["12345678909"], judged("cpf"), (value) => cpf.isValid(value), [
-      { why: "the library keeps a list of numbers it refuses; we warn", covers: isValid },
+  test("differ from cpf-cnpj-validator on the number that most examples use, whose check digits are valid", () => {
+    expectAgreement(["12345678909"], validated("cpf"), (value) => cpf.isValid(value), [
+      { why: "the library refuses the numbers of a list; we warn", covers: isValid },
     ]);
   });
 });
@@ -90,7 +90,7 @@ describe("iban", () => {
     ours.valid && codes.split(" ").includes(country(value));
 
   test("agrees with ibantools", () => {
-    expectAgreement(values, judged("iban"), (value) => isValidIBAN(value), [
+    expectAgreement(values, validated("iban"), (value) => isValidIBAN(value), [
       {
         why: "BY and DO: the registry has 4!c for the bank, the library asks for letters",
         covers: listed("BY DO"),
@@ -104,7 +104,7 @@ describe("iban", () => {
         covers: listed("PK PS"),
       },
       {
-        why: "MK: the registry has 10!c for the account, the library reckons with digits",
+        why: "MK: the registry has 10!c for the account, the library asks for digits",
         covers: listed("MK"),
       },
       {
@@ -114,7 +114,7 @@ describe("iban", () => {
     ]);
   });
 
-  test("agrees with validator but for national check digits, which it does not look at", () => {
+  test("agrees with validator except for national check digits, which it does not check", () => {
     const internationally = (value: string) => {
       const result = validateDocument("iban", value);
       return result.reason === "component"
@@ -133,7 +133,7 @@ describe("iban", () => {
     ]);
   });
 
-  test("refuses check digits that ibantools and validator take: 00, 01 and 99 are never computed", () => {
+  test("refuses check digits that validator accepts: 00, 01 and 99 are never computed", () => {
     const base = "BR9700360305000010009795493P1";
     const aliases = ["00", "01", "99"]
       .flatMap((check) => sample(digits(10), 300).map((account) => `BR${check}0036030500001${account}P1`))
@@ -152,7 +152,7 @@ describe("iban", () => {
 });
 
 describe("vat", () => {
-  /** Bodies of the right shape, so that a good part of them has right check digits. */
+  /** Returns bodies of the right structure, so that many of them have valid check digits. */
   function bodiesOf(prefix: string, length: number): string[] {
     return sample(digits(length), 1_500).map((text) => shaped(prefix, length, text));
   }
@@ -176,7 +176,7 @@ describe("vat", () => {
   }
 
   const unsupported = ["IS", "IN", "MX", "TR", "EU", "IM", "RS", "AU", "CHE"];
-  /** For differences that chance seldom meets. */
+  /** For differences that random values rarely show. */
   const rareValues = ["CZ8503120110", "MT01169425", "NL406732152B00", "NL219880330B99"];
   const values = vatRules
     .filter(({ prefix }) => !unsupported.includes(prefix))
@@ -188,68 +188,68 @@ describe("vat", () => {
     (code: string, pattern: RegExp) =>
     (value: string, ours: IdentityResult): boolean =>
       !ours.valid && country(value) === code && pattern.test(body(value));
-  const taken =
+  const accepted =
     (codes: string, pattern: RegExp) =>
     (value: string, ours: IdentityResult): boolean =>
       ours.valid && codes.includes(country(value)) && pattern.test(body(value));
 
   test("agrees with jsvat-next", () => {
-    expectAgreement(values, judged("vat"), (value) => checkVAT(value, jsvatCountries).isValid, [
+    expectAgreement(values, validated("vat"), (value) => checkVAT(value, jsvatCountries).isValid, [
       {
         why: "BE, EL: a number one digit short is the old form without its leading 0",
-        covers: taken("BE EL", /^\d{8,9}$/),
+        covers: accepted("BE EL", /^\d{8,9}$/),
       },
-      { why: "BG: a citizen's number begins with a day there is", covers: refused("BG", /^\d{10}$/) },
+      { why: "BG: a citizen's number begins with a date that exists", covers: refused("BG", /^\d{10}$/) },
       {
-        why: "CZ: a birth number has a month there is, and nine digits only until 1953",
+        why: "CZ: a birth number has a month that exists, and nine digits only until 1953",
         covers: refused("CZ", /^\d{9,10}$/),
       },
       { why: "CZ: no entity's number begins with 9", covers: refused("CZ", /^9\d{7}$/) },
       {
-        why: "CZ: until 1985 the check digit 10 was written 0",
-        covers: taken("CZ", /^(?:5[4-9]|[67]\d|8[0-5])\d{7}0$/),
+        why: "CZ: until 1985 the check digit 0 was written for 10",
+        covers: accepted("CZ", /^(?:5[4-9]|[67]\d|8[0-5])\d{7}0$/),
       },
       {
         why: "DK, PT: no number begins with 0",
         covers: (value, ours) => refused("DK", /^0/)(value, ours) || refused("PT", /^0/)(value, ours),
       },
       {
-        why: "EE: that all numbers begin with 10 is no rule of the Commission's",
-        covers: taken("EE", /^(?!10)/),
+        why: "EE: the Commission has no rule that all numbers begin with 10",
+        covers: accepted("EE", /^(?!10)/),
       },
       {
         why: "ES: A, B, E and H end in a digit, but for province 00, which is abroad",
         covers: refused("ES", /^[ABEH](?!00).*[A-Z]$/),
       },
-      { why: "ES: J, U and V may end in either", covers: taken("ES", /^[JUV].*[A-J]$/) },
+      { why: "ES: J, U and V may end in either", covers: accepted("ES", /^[JUV].*[A-J]$/) },
       {
-        why: "FI, LV, NL, PL: 10 is no check digit, and no 0 is written for it",
+        why: "FI, LV, NL, PL: a remainder of 10 has no check digit, not even 0",
         covers: (value, ours) =>
           !ours.valid && "FI LV NL PL".includes(country(value)) && /^(?:\d*0|\d{8}0B\d\d)$/.test(body(value)),
       },
       { why: "FR: the SIREN has a Luhn digit of its own", covers: refused("FR", /^/) },
       {
         why: "GB, XI: sources disagree on ranges below 100 0000 and on 97 beside 00, and we let them pass",
-        covers: taken("GB XI", /^(?:0\d{8}|\d{7}97)/),
+        covers: accepted("GB XI", /^(?:0\d{8}|\d{7}97)/),
       },
-      { why: "XI: branch traders have twelve digits there, too", covers: taken("XI", /^\d{12}$/) },
-      { why: "IE: a second letter W stands on the numbers of spouses", covers: taken("IE", /W$/) },
+      { why: "XI: branch traders have twelve digits there, too", covers: accepted("XI", /^\d{12}$/) },
+      { why: "IE: numbers of spouses have W as second letter", covers: accepted("IE", /W$/) },
       {
         why: "IT: the province must exist",
         covers: (value, ours) => ours.reason === "component" && country(value) === "IT",
       },
-      { why: "LV: a person's number begins with a day there is", covers: refused("LV", /^[0-3]/) },
-      { why: "LV: since 2017 persons' numbers begin with 32", covers: taken("LV", /^32/) },
-      { why: "MT: that no number begins with 0 is no rule of the Commission's", covers: taken("MT", /^0/) },
+      { why: "LV: a person's number begins with a date that exists", covers: refused("LV", /^[0-3]/) },
+      { why: "LV: since 2017 persons' numbers begin with 32", covers: accepted("LV", /^32/) },
+      { why: "MT: the Commission has no rule that no number begins with 0", covers: accepted("MT", /^0/) },
       { why: "NL: B00 is no establishment", covers: refused("NL", /B00$/) },
       {
-        why: "NL: of a sole trader's check digits 02 to 98 are computed, to which 01 and 99 are congruent",
+        why: "NL: a sole trader's check digits are 02 to 98, to which 01 and 99 are congruent",
         covers: refused("NL", /B(?:01|99)$/),
       },
-      { why: "NO: the library wants MVA and no prefix", covers: taken("NO", /^\d{9}(?:MVA)?$/) },
+      { why: "NO: the library wants MVA and no prefix", covers: accepted("NO", /^\d{9}(?:MVA)?$/) },
       {
         why: "SE: the last two digits count establishments and are not always 01",
-        covers: taken("SE", /(?!01)\d\d$/),
+        covers: accepted("SE", /(?!01)\d\d$/),
       },
     ]);
   });
@@ -259,7 +259,7 @@ describe("card", () => {
   const lengths = [12, 13, 14, 15, 16, 17, 18, 19];
   const known = [
     {
-      why: "a number without a brand passes by Luhn, and we warn",
+      why: "a number without a brand is valid by its Luhn digit; we warn",
       covers: (_: string, ours: IdentityResult) => ours.warnings.includes("unknown_issuer"),
     },
     {
@@ -269,14 +269,14 @@ describe("card", () => {
   ];
   const isCard = (value: string) => cardValidator.number(value).isValid;
 
-  test("agrees with card-validator on right numbers", () => {
+  test("agrees with card-validator on numbers with a valid Luhn digit", () => {
     const numbers = lengths.flatMap((length) => sample(digits(length - 1).map(withLuhnDigit), 500));
     const legacy = sample(digits(10), 20).map((rest) => withLuhnDigit(`1800${rest}`));
-    expectAgreement([...numbers, ...legacy], judged("card"), isCard, known);
+    expectAgreement([...numbers, ...legacy], validated("card"), isCard, known);
   });
 
   test("agrees with card-validator on random digits", () => {
-    expectAgreement(sample(digits(16), 4_000), judged("card"), isCard, [
+    expectAgreement(sample(digits(16), 4_000), validated("card"), isCard, [
       ...known.slice(0, 1),
       {
         why: "UnionPay's present numbers have the Luhn digit, which the library leaves unchecked",
@@ -286,7 +286,7 @@ describe("card", () => {
     ]);
   });
 
-  test("names the brand that card-validator names", () => {
+  test("has the same brand as card-validator", () => {
     for (const value of sample(digits(15).map(withLuhnDigit), 4_000)) {
       const theirs = cardValidator.number(value);
       if (theirs.isValid)
@@ -310,9 +310,9 @@ describe("isbn and ean13", () => {
   ];
 
   test("agrees with isbn3, hyphens and group included", () => {
-    expectAgreement(isbns, judged("isbn"), (value) => isbn3.parse(value) !== null, [
+    expectAgreement(isbns, validated("isbn"), (value) => isbn3.parse(value) !== null, [
       {
-        why: "a range not yet assigned may have been since; we warn",
+        why: "a range that the table lacks may have been assigned since; we warn",
         covers: (_, ours) => ours.warnings.includes("unassigned_range"),
       },
     ]);
@@ -331,9 +331,9 @@ describe("isbn and ean13", () => {
   });
 
   test("agrees with validator", () => {
-    expectAgreement(isbns, judged("isbn"), (value) => validator.isISBN(value), [
+    expectAgreement(isbns, validated("isbn"), (value) => validator.isISBN(value), [
       {
-        why: "ISMN and unassigned groups have right check digits and are no books'",
+        why: "ISMN and unassigned groups have valid check digits, but are no books",
         covers: (_, ours) => ours.reason === "component",
       },
     ]);
@@ -344,7 +344,7 @@ describe("isbn and ean13", () => {
       "96385074",
       "10614141000415",
     ];
-    expectAgreement(values, judged("ean13"), (value) => validator.isEAN(value), [
+    expectAgreement(values, validated("ean13"), (value) => validator.isEAN(value), [
       { why: "EAN-8 and GTIN-14 are other numbers", covers: (_, ours) => ours.reason === "length" },
     ]);
   });
@@ -352,5 +352,5 @@ describe("isbn and ean13", () => {
 
 test("ein agrees with validator", () => {
   const values = sample(digits(9), 3_000).map((number) => `${number.slice(0, 2)}-${number.slice(2)}`);
-  expectAgreement(values, judged("ein"), (value) => validator.isTaxID(value, "en-US"), []);
+  expectAgreement(values, validated("ein"), (value) => validator.isTaxID(value, "en-US"), []);
 });

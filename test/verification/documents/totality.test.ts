@@ -13,7 +13,7 @@ import { checkFailed, validateDocument } from "../../../src/verification/documen
 import { IDENTITY_FIELDS } from "../../support/result-fields.ts";
 
 function expectWellFormed(result: IdentityResult | AutodetectResult): void {
-  // A value in which no document is recognised is not valid, and no check of any type has failed.
+  // A value of no detected type is not valid, and yet has failed no check.
   const isRefused = !result.valid && !(result.type === null && result.value.length <= 64);
   expect(result.reason !== null).toBe(isRefused);
   expect(result.message !== null).toBe(isRefused);
@@ -62,7 +62,7 @@ const anyText = fc.oneof(
 );
 
 describe("any text", () => {
-  test("is answered with every field, in one order, by every type", () => {
+  test("has a result with every field, in the same order, for every type", () => {
     fc.assert(
       fc.property(fc.constantFrom(...DOCUMENT_TYPES), anyText, (type, value) => {
         const result = validateDocument(type, value);
@@ -75,7 +75,7 @@ describe("any text", () => {
     );
   });
 
-  test("is answered by autodetection, with candidates by falling confidence", () => {
+  test("has a result of autodetection, with candidates by descending confidence", () => {
     fc.assert(
       fc.property(anyText, (value) => {
         const result = autodetect(value);
@@ -104,14 +104,14 @@ describe("any text", () => {
   });
 
   test("takes less than a millisecond", () => {
-    const judges = [...DOCUMENT_TYPES.map((type) => (v: string) => validateDocument(type, v)), autodetect];
+    const checks = [...DOCUMENT_TYPES.map((type) => (v: string) => validateDocument(type, v)), autodetect];
     for (const value of nasty) {
-      for (const judge of judges) {
-        // The best of several, for the machine may be busy with something else.
+      for (const check of checks) {
+        // The quickest of several runs, as the machine may be busy.
         let best = Number.POSITIVE_INFINITY;
         for (let i = 0; i < 20; i++) {
           const start = performance.now();
-          judge(value);
+          check(value);
           best = Math.min(best, performance.now() - start);
         }
         expect(best).toBeLessThan(1);
@@ -119,7 +119,7 @@ describe("any text", () => {
     }
   });
 
-  test("in digits of other scripts is a fault of format, and full-width forms are read", () => {
+  test("in digits of other scripts is refused for its format, and full-width forms are read", () => {
     for (const type of DOCUMENT_TYPES) {
       expect(validateDocument(type, "٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢").reason).toBe("format");
       expect(validateDocument(type, "१२३४५६७८९").reason).toBe("format");
@@ -128,8 +128,8 @@ describe("any text", () => {
   });
 });
 
-describe("a check that broke", () => {
-  test("has a reason of its own, type by type and without one", () => {
+describe("a failed check", () => {
+  test("has a reason of its own, with each type and without a type", () => {
     for (const type of DOCUMENT_TYPES) {
       const result = checkFailed(type, "1234");
       expect([result.type, result.value, result.valid, result.reason]).toEqual([
@@ -150,7 +150,7 @@ describe("a check that broke", () => {
   });
 });
 
-test("the types are those of the contract, the eight first among them", () => {
+test("the first eight document types are in this order, and no other text is a type", () => {
   expect(DOCUMENT_TYPES.slice(0, 8)).toEqual(["cpf", "cnpj", "iban", "vat", "card", "isbn", "ean13", "ein"]);
   expect(DOCUMENT_TYPES.every(isDocumentType)).toBe(true);
   for (const text of ["", "CPF", "toString", "__proto__", "ean"]) expect(isDocumentType(text)).toBe(false);

@@ -12,7 +12,7 @@ for (const type of DOCUMENT_TYPES) {
   const invalid = await readDocumentVectors(`${type}.invalid.txt`);
 
   describe(type, () => {
-    test.each(valid)("takes %p", (value) => {
+    test.each(valid)("accepts %p", (value) => {
       const result = validateDocument(type, value);
       expect([result.valid, result.reason, result.message]).toEqual([true, null, null]);
       expect(result.normalized).not.toBeNull();
@@ -25,9 +25,9 @@ for (const type of DOCUMENT_TYPES) {
       expect(result.message).toMatch(/^[A-Z0-9].*\.$/);
     });
 
-    // A card's writings are masked, so they cannot be read again.
+    // The forms of a card number are masked, so they cannot be read again.
     if (type === "card") {
-      test("writes its own number nowhere but masked", () => {
+      test("has the masked number as its normalized form", () => {
         for (const [value = ""] of valid) {
           const digits = value.normalize("NFKC").replace(/\D/g, "");
           const masked = `${digits.slice(0, 6)}${"*".repeat(digits.length - 10)}${digits.slice(-4)}`;
@@ -37,11 +37,11 @@ for (const type of DOCUMENT_TYPES) {
       return;
     }
 
-    test("reads its own normalized and formatted writing as the same number", () => {
+    test("reads its own normalized and formatted forms as the same number", () => {
       for (const [value = ""] of valid) {
         const { normalized, formatted } = validateDocument(type, value);
-        for (const writing of [normalized, formatted]) {
-          const again = validateDocument(type, writing ?? "");
+        for (const form of [normalized, formatted]) {
+          const again = validateDocument(type, form ?? "");
           expect([again.valid, again.normalized, again.formatted]).toEqual([true, normalized, formatted]);
         }
         expect(documents[type].format(normalized ?? "")).toBe(formatted ?? "");
@@ -53,14 +53,14 @@ for (const type of DOCUMENT_TYPES) {
 const detections = await readDocumentVectors("autodetect.txt");
 
 describe("autodetect", () => {
-  test.each(detections)("takes %p for %s: %s", (value, type, verdict) => {
+  test.each(detections)("detects %p as %s: %s", (value, type, verdict) => {
     const result = autodetect(value);
     const outcome = result.reason ?? (result.valid ? "valid" : "-");
     expect([result.detected ?? "-", outcome]).toEqual([type ?? "", verdict ?? ""] as never);
     expect(result.type).toBe(result.detected);
   });
 
-  test("takes an ISBN with one wrong digit for a wrong ISBN, whatever its Luhn sum", () => {
+  test("detects an ISBN with one wrong digit as an invalid ISBN, whatever its Luhn sum", () => {
     const hyphenated = (isbn: string) => `978-3-${isbn.slice(4, 6)}-${isbn.slice(6, 12)}-${isbn.slice(12)}`;
     const wrong = digits(8)
       .map((rest) => withGs1Digit(`9783${rest}`))
@@ -74,7 +74,7 @@ describe("autodetect", () => {
     );
   });
 
-  test("leaves all null where nothing fits", () => {
+  test("has null in every field where no type fits", () => {
     expect(autodetect("not a document")).toEqual({
       type: null,
       value: "not a document",

@@ -22,8 +22,8 @@ async function vectorsOf(type: DocumentType): Promise<string[]> {
   return rows.flat().map(([value = ""]) => value);
 }
 
-describe("a result that is written down", () => {
-  test("is what JSON.stringify writes, of every vector as every type", async () => {
+describe("a serialised result", () => {
+  test("equals JSON.stringify for every vector as every type", async () => {
     const values = (await Promise.all(DOCUMENT_TYPES.map(vectorsOf))).flat();
     expect(values.length).toBeGreaterThan(700);
     for (const type of DOCUMENT_TYPES) {
@@ -34,7 +34,7 @@ describe("a result that is written down", () => {
     }
   });
 
-  test("is what JSON.stringify writes, of any text and where the check broke", () => {
+  test("equals JSON.stringify for any text, and for a failed check", () => {
     const text = fc.oneof(fc.string({ unit: "binary" }), fc.stringMatching(/^[A-Z0-9 .\-"\\]{0,30}$/));
     fc.assert(
       fc.property(fc.constantFrom(...DOCUMENT_TYPES), text, (type, value) => {

@@ -1,4 +1,4 @@
-/** True for "1111" and "AAA"; false for the empty text. */
+/** Returns whether a text is one repeated character, such as "1111"; false for the empty text. */
 export function isOneCharacterRepeated(text: string): boolean {
   const first = text.charCodeAt(0);
   for (let i = 1; i < text.length; i++) {
@@ -7,7 +7,7 @@ export function isOneCharacterRepeated(text: string): boolean {
   return text.length > 0;
 }
 
-/** True where the text from `start` to `end` is nothing but 0 to 9, and for an empty stretch. */
+/** Returns whether text[start, end) has the digits 0 to 9 alone; true where it is empty. */
 export function isDigits(text: string, start = 0, end = text.length): boolean {
   for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i);
@@ -16,7 +16,7 @@ export function isDigits(text: string, start = 0, end = text.length): boolean {
   return true;
 }
 
-/** The sum of digit times weight from `start` on, as many digits as there are weights. */
+/** Returns the weighted sum of the digits from `start` on, one for each weight. */
 export function weightedSum(digits: string, weights: readonly number[], start = 0): number {
   let sum = 0;
   for (let i = 0; i < weights.length; i++) {
@@ -25,12 +25,12 @@ export function weightedSum(digits: string, weights: readonly number[], start = 
   return sum;
 }
 
-/** The digit at an index, as a number. */
+/** Returns the digit at an index, as a number. */
 export function digitAt(digits: string, index: number): number {
   return digits.charCodeAt(index) - 48;
 }
 
-/** A whole number of at most 15 digits, read from a stretch of the text. */
+/** Returns the number in digits[start, end), of at most 15 digits. */
 export function numberAt(digits: string, start: number, end: number): number {
   let number = 0;
   for (let i = start; i < end; i++) number = number * 10 + digits.charCodeAt(i) - 48;

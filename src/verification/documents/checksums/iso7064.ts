@@ -1,4 +1,4 @@
-/** The check digit that ISO 7064 MOD 11,10 puts behind a stretch of digits. */
+/** Returns the check digit of digits[start, end) by ISO 7064 MOD 11,10. */
 export function mod11And10CheckDigit(digits: string, start: number, end: number): number {
   let product = 10;
   for (let i = start; i < end; i++) {
@@ -8,7 +8,7 @@ export function mod11And10CheckDigit(digits: string, start: number, end: number)
   return (11 - product) % 10;
 }
 
-/** True where the last digit of the stretch is its ISO 7064 MOD 11,10 check digit. */
+/** Returns whether the last of digits[start, end) is their check digit by ISO 7064 MOD 11,10. */
 export function holdsMod11And10(digits: string, start = 0, end = digits.length): boolean {
   return digits.charCodeAt(end - 1) - 48 === mod11And10CheckDigit(digits, start, end - 1);
 }

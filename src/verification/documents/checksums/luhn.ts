@@ -1,4 +1,4 @@
-/** The Luhn sum (ISO/IEC 7812, annex B) of a stretch of digits, modulo 10: 0 where the last digit is right. */
+/** Returns the Luhn sum (ISO/IEC 7812, annex B) of digits[start, end) modulo 10: 0 for a valid check digit. */
 export function luhnRemainder(digits: string, start = 0, end = digits.length): number {
   let sum = 0;
   for (let i = end - 1, doubled = false; i >= start; i--, doubled = !doubled) {

@@ -1,6 +1,6 @@
 const VALUES = 36;
 
-/** The remainder that follows each remainder and character: a look-up is four times as fast as dividing. */
+/** The next remainder by remainder and character: a look-up is four times as fast as a division. */
 const steps = stepTable();
 
 function stepTable(): Uint8Array {
@@ -14,8 +14,8 @@ function stepTable(): Uint8Array {
 }
 
 /**
- * The remainder modulo 97 of a stretch of digits and upper-case letters behind what was `carried` (0 to 96), a
- * letter counting as two digits (A = 10 … Z = 35, ISO 7064 MOD 97-10).
+ * Returns the remainder modulo 97 of the digits and upper-case letters in text[start, end), behind a text with the
+ * remainder `carried`. A letter counts as two digits (A = 10 … Z = 35, ISO 7064 MOD 97-10).
  */
 export function mod97(text: string, start = 0, end = text.length, carried = 0): number {
   let remainder = carried;

@@ -1,4 +1,4 @@
-/** The rows of a tab-separated text, without blank lines and `#` comments. */
+/** Returns the rows of a tab-separated text, without blank lines and `#` comments. */
 export function tableRows(text: string): readonly string[][] {
   return text
     .split("\n")

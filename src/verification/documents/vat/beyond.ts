@@ -15,13 +15,13 @@ const serbia: VatRule = {
   holds: holdsMod11And10,
 };
 
-/** The VKN: each digit is shifted by its place, then weighed with a power of two modulo 9. */
+/** Checks a VKN: each digit is shifted by its position, then weighted with a power of two modulo 9. */
 function holdsTurkish(body: string): boolean {
   let sum = 0;
   for (let i = 0; i < 9; i++) {
     const shifted = (digitAt(body, i) + 9 - i) % 10;
-    const weighed = (shifted * 2 ** (9 - i)) % 9;
-    sum += shifted !== 0 && weighed === 0 ? 9 : weighed;
+    const weighted = (shifted * 2 ** (9 - i)) % 9;
+    sum += shifted !== 0 && weighted === 0 ? 9 : weighted;
   }
   return (10 - (sum % 10)) % 10 === digitAt(body, 9);
 }
@@ -43,13 +43,13 @@ const australia: VatRule = {
   lengths: [11],
   strength: "two_check_digits",
   fits: (body) => isDigits(body) && !body.startsWith("0"),
-  // The first two digits are 99 less the remainder of the rest: 11 to 99, and not the 10 that is congruent to 99.
+  // The first two digits are 99 less the remainder of the rest: 11 to 99, never 10, which is congruent to 99.
   holds: (body) =>
     99 - (weightedSum(body, [3, 5, 7, 9, 11, 13, 15, 17, 19], 2) % 89) === numberAt(body, 0, 2),
   format: (body) => `AU ${body.slice(0, 2)} ${body.slice(2, 5)} ${body.slice(5, 8)} ${body.slice(8)}`,
 };
 
-/** Luhn in base 36, digits before letters, the weights 1 and 2 from the left. */
+/** Checks by Luhn in base 36, with the weights 1 and 2 from the left. */
 function holdsIndian(body: string): boolean {
   let sum = 0;
   for (let i = 0; i < 14; i++) {
@@ -74,7 +74,7 @@ const india: VatRule = {
   shape: "a GSTIN of 15 characters",
   lengths: [15],
   strength: "check_digit",
-  // The thirteenth counts the registrations of one taxpayer in a state, from 1.
+  // The thirteenth character counts the registrations of a taxpayer in a state, from 1.
   fits: (body) => /^\d\d[A-Z]{5}\d{4}[A-Z][1-9A-Z][A-Z][0-9A-Z]$/.test(body),
   holds: holdsIndian,
   isIssued: (body) => isIndianState(numberAt(body, 0, 2)),
@@ -84,7 +84,7 @@ const RFC = /^[A-ZÑ&]{3,4}\d{6}[0-9A-Z]{2}[0-9A]$/;
 const RFC_CHARACTERS = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
 const MISMATCH: readonly IdentityWarning[] = ["check_digit_mismatch"];
 
-/** The check digit of an RFC by annex 20; authorities have issued some that do not obey it. */
+/** Checks the check digit of an RFC by annex 20, which some issued numbers do not obey. */
 function holdsMexican(body: string): boolean {
   const padded = body.padStart(13);
   let sum = 0;
@@ -92,7 +92,7 @@ function holdsMexican(body: string): boolean {
   return RFC_CHARACTERS.charAt((11 - (sum % 11)) % 11) === body.slice(-1);
 }
 
-/** First letters of a person's number that make a rude word: the tax authority puts an X for the last. */
+/** Offensive first letters of a person's number, of which the tax authority replaces the last by X. */
 const RUDE_WORDS: ReadonlySet<string> = new Set(
   (
     "BUEI BUEY CACA CACO CAGA CAGO CAKA CAKO COGE COJA COJE COJI COJO CULO FETO GUEY JOTO KACA KACO KAGA KAGO " +
@@ -118,7 +118,7 @@ const mexico: VatRule = {
   warningsFor: (body) => (holdsMexican(body) ? NO_WARNINGS : MISMATCH),
 };
 
-/** The INN: entities have one check digit, persons two. */
+/** Checks an INN: entities have one check digit, persons two. */
 function holdsRussian(body: string): boolean {
   const weights = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8];
   if (body.length === 10) return (weightedSum(body, weights.slice(2)) % 11) % 10 === digitAt(body, 9);
@@ -151,7 +151,7 @@ const brazil: VatRule = {
   format: (body) => `BR ${cnpj.format(body)}`,
 };
 
-/** ISO 3166 numbers of the member states that register for the One Stop Shop, and 900 for Northern Ireland. */
+/** Numeric ISO 3166 codes of the member states that register for the One Stop Shop, and 900 for Northern Ireland. */
 const MEMBER_STATES = new Set(
   (
     "040 056 100 191 196 203 208 233 246 250 276 300 348 372 380 428 440 442 470 528 616 620 642 703 705 " +
@@ -159,7 +159,7 @@ const MEMBER_STATES = new Set(
   ).split(" "),
 );
 
-/** The non-Union scheme (EU) and the import scheme (IM). Their last digit is computed by a rule that is not public. */
+/** Creates the rule of the non-Union scheme (EU) or the import scheme (IM). That of their last digit is not public. */
 function oneStopShop(prefix: "EU" | "IM", length: number): VatRule {
   return {
     prefix,

@@ -2,14 +2,14 @@ import { digitAt, isDigits, numberAt, weightedSum } from "../checksums/digits.ts
 import { holdsMod11And10 } from "../checksums/iso7064.ts";
 import { complementOf11, isDay, remainderBy11, type VatRule } from "./rule.ts";
 
-/** A legal entity's nine digits: weights 1 to 8, and 3 to 10 where those give 10. */
+/** Checks the nine digits of a legal entity: weights 1 to 8, and 3 to 10 where those give 10. */
 function holdsBulgarianEntity(body: string): boolean {
   const digit = weightedSum(body, [1, 2, 3, 4, 5, 6, 7, 8]) % 11;
   const expected = digit === 10 ? remainderBy11(weightedSum(body, [3, 4, 5, 6, 7, 8, 9, 10]), 0) : digit;
   return digitAt(body, 8) === expected;
 }
 
-/** A citizen's EGN: a birthday, its month raised by 20 before 1900 and by 40 from 2000 on. */
+/** Checks a citizen's EGN: a date of birth, its month raised by 20 before 1900 and by 40 from 2000 on. */
 function holdsBulgarianEgn(body: string): boolean {
   const month = numberAt(body, 2, 4);
   if (month > 52 || !isDay(numberAt(body, 0, 2), month % 20, numberAt(body, 4, 6))) return false;
@@ -35,18 +35,18 @@ const bulgaria: VatRule = {
   holds: holdsBulgarian,
 };
 
-/** Numbers that begin with 6: nine less the complement that an entity's would have, taken modulo 10. */
+/** Checks a number that begins with 6: its check digit is 9 less an entity's complement, modulo 10. */
 function holdsCzechSpecial(body: string): boolean {
   const complement = 11 - (weightedSum(body, [8, 7, 6, 5, 4, 3, 2], 1) % 11);
   return (19 - complement) % 10 === digitAt(body, 8);
 }
 
-/** Numbers of nine digits ended with the births of 1953, so that in ten digits lower years are of this century. */
+/** The last year of birth in numbers of nine digits, 1953: in ten digits, years up to 53 are of this century. */
 const CZECH_OLD_YEAR_MAX = 53;
-/** The last year of births whose remainder of 10 was written 0. */
+/** The last year of birth, 1985, for which a remainder of 10 was written 0. */
 const CZECH_ZERO_YEAR_MAX = 85;
 
-/** Months are raised by 50 for women and, since 2004, by 20 where a day's numbers ran out (Act 133/2000, 13). */
+/** Checks the date of birth. Months are raised by 50 for women, and since 2004 by 20 (Act 133/2000, 13). */
 function isCzechBirthday(body: string): boolean {
   const year = numberAt(body, 0, 2);
   const month = numberAt(body, 2, 4) % 50;
@@ -54,7 +54,7 @@ function isCzechBirthday(body: string): boolean {
   return isDay(year, month > 20 && mayBeRaised ? month - 20 : month, numberAt(body, 4, 6));
 }
 
-/** The whole is a multiple of 11, but for births of 1954 to 1985 with a remainder of 10 and the digit 0. */
+/** Checks a multiple of 11, or the check digit 0 for a remainder of 10 and a birth of 1954 to 1985. */
 function holdsCzechBirthNumber(body: string): boolean {
   if (!isCzechBirthday(body)) return false;
   const remainder = numberAt(body, 0, 9) % 11;
@@ -63,12 +63,12 @@ function holdsCzechBirthNumber(body: string): boolean {
   return digitAt(body, 9) === 0 && year > CZECH_OLD_YEAR_MAX && year <= CZECH_ZERO_YEAR_MAX;
 }
 
-/** Birth numbers of nine digits end with the births of 1953 and have no check digit. */
+/** Checks a birth number of nine digits, which is of 1953 at the latest and has no check digit. */
 function isOldCzechBirthNumber(body: string): boolean {
   return numberAt(body, 0, 2) <= CZECH_OLD_YEAR_MAX && isCzechBirthday(body);
 }
 
-/** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten. */
+/** Checks the eight digits of an entity, or a person's birth number: nine digits until 1953 and then ten. */
 function holdsCzech(body: string): boolean {
   if (body.length === 10) return holdsCzechBirthNumber(body);
   if (body.length === 9) return body.startsWith("6") ? holdsCzechSpecial(body) : isOldCzechBirthNumber(body);
@@ -117,7 +117,7 @@ const poland: VatRule = {
   holds: (body) => remainderBy11(weightedSum(body, [6, 5, 7, 2, 3, 4, 5, 6, 7]), -1) === digitAt(body, 9),
 };
 
-/** The weights belong to the last nine digits before the check digit, however few there are. */
+/** Checks with weights that are aligned to the check digit, however few digits there are. */
 function holdsRomanian(body: string): boolean {
   const last = body.length - 1;
   const sum = weightedSum(body, [7, 5, 3, 2, 1, 7, 5, 3, 2].slice(9 - last));
@@ -134,7 +134,7 @@ const romania: VatRule = {
   holds: holdsRomanian,
 };
 
-/** 11 less the remainder; 10 is written 0 and 11 does not occur. */
+/** Checks 11 less the remainder; 10 is written 0, and 11 is not issued. */
 function holdsSlovenian(body: string): boolean {
   const sum = weightedSum(body, [8, 7, 6, 5, 4, 3, 2]);
   return sum % 11 !== 0 && complementOf11(sum, 0) === digitAt(body, 7);

@@ -32,7 +32,7 @@ const finland: VatRule = {
   holds: (body) => weightedSum(body, [7, 9, 10, 5, 8, 4, 2, 1]) % 11 === 0,
 };
 
-/** Where the first weights give 10 a second row is tried; where that does too the digit is 0. */
+/** Checks with the second weights where the first give 10; the check digit is 0 where both do. */
 function holdsLithuanian(body: string): boolean {
   const last = body.length - 1;
   const first = last === 8 ? [1, 2, 3, 4, 5, 6, 7, 8] : [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2];
@@ -52,7 +52,7 @@ const lithuania: VatRule = {
   holds: holdsLithuanian,
 };
 
-/** Legal entities begin with 4 to 9 and have a check digit; persons begin with a birthday, or 32 since 2017. */
+/** Checks legal entities, from 4 to 9 on, by a check digit, and persons by a date of birth, or 32 since 2017. */
 function holdsLatvian(body: string): boolean {
   if (digitAt(body, 0) > 3) return weightedSum(body, [9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 === 3;
   return body.startsWith("32") || isDay(numberAt(body, 4, 6), numberAt(body, 2, 4), numberAt(body, 0, 2));

@@ -2,7 +2,7 @@ import { digitAt, isDigits, numberAt, weightedSum } from "../checksums/digits.ts
 import { luhnRemainder } from "../checksums/luhn.ts";
 import { complementOf11, remainderBy11, type VatRule } from "./rule.ts";
 
-/** What a digit at an odd place counts in Cyprus. */
+/** The value of a digit at an odd position of a Cypriot number. */
 const CYPRUS_ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21];
 
 function holdsCypriot(body: string): boolean {
@@ -38,14 +38,14 @@ const SPANISH_ENTITY = /^[ABCDEFGHJNPQRSUVW]\d{7}[0-9A-J]$/;
 const NIF_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE";
 const CIF_LETTERS = "JABCDEFGHI";
 
-/** The letter of NIF, of NIE (X, Y, Z counting as 0, 1, 2) and of K, L and M numbers: modulo 23. */
+/** Checks the letter of NIF, of NIE (X, Y, Z count as 0, 1, 2) and of K, L and M numbers, modulo 23. */
 function holdsSpanishPerson(body: string): boolean {
   const first = body.charCodeAt(0);
   const lead = first <= 57 ? first - 48 : first >= 88 ? first - 88 : 0;
   return NIF_LETTERS.charAt((lead * 10_000_000 + numberAt(body, 1, 8)) % 23) === body.charAt(8);
 }
 
-/** Digits for companies, letters for public bodies and for what is seated abroad (province 00), either for the rest. */
+/** Checks a digit for companies, a letter for public bodies, either for the rest and entities abroad (province 00). */
 function holdsSpanishEntity(body: string): boolean {
   const digit = (10 - luhnRemainder(`${body.slice(1, 8)}0`)) % 10;
   const kind = body.charAt(0);
@@ -66,7 +66,7 @@ const spain: VatRule = {
   holds: (body) => (SPANISH_PERSON.test(body) ? holdsSpanishPerson(body) : holdsSpanishEntity(body)),
 };
 
-/** The province that registered it: 001 to 100, and four codes of no province. */
+/** Returns whether a code is that of a registering province, 001 to 100, or one of four others. */
 function isItalianProvince(code: number): boolean {
   return (code >= 1 && code <= 100) || code === 120 || code === 121 || code === 888 || code === 999;
 }
@@ -89,7 +89,7 @@ const malta: VatRule = {
   lengths: [8],
   strength: "two_check_digits",
   fits: (body) => isDigits(body),
-  // The check digits are what is missing to a multiple of 37: 01 to 37, and none of the numbers congruent to them.
+  // The check digits complete a multiple of 37: 01 to 37, and no other numbers that are congruent to these.
   holds: (body) => 37 - (weightedSum(body, [3, 4, 6, 7, 8, 9]) % 37) === numberAt(body, 6, 8),
 };
 

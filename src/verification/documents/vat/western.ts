@@ -11,7 +11,7 @@ const austria: VatRule = {
   lengths: [9],
   strength: "check_digit",
   fits: (body) => body.startsWith("U") && isDigits(body, 1),
-  // The seven digits' Luhn sum, 4 and the check digit make full tens.
+  // The Luhn sum of the seven digits, 4 and the check digit add up to a multiple of 10.
   holds: (body) => (luhnRemainder(body, 1, 8) + digitAt(body, 8)) % 10 === 6,
 };
 
@@ -37,11 +37,11 @@ const germany: VatRule = {
   holds: holdsMod11And10,
 };
 
-/** The alphabet of French keys has no I and no O. */
+/** French keys have no I and no O. */
 const FRENCH_KEY = /^[0-9A-HJ-NP-Z]{2}$/;
 const FRENCH_KEY_CHARACTERS = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
-/** A key of digits is 12 and three times the SIREN modulo 97; one with a letter is reckoned modulo 11. */
+/** Checks a key of digits, which is 12 plus three times the SIREN modulo 97, or one with a letter, modulo 11. */
 function holdsFrenchKey(body: string): boolean {
   const siren = numberAt(body, 2, 11);
   if (isDigits(body, 0, 2)) return (siren * 100 + 12) % 97 === numberAt(body, 0, 2);
@@ -58,7 +58,7 @@ const france: VatRule = {
   lengths: [11],
   strength: "two_check_digits",
   fits: (body) => isDigits(body, 2) && FRENCH_KEY.test(body.slice(0, 2)),
-  // Monaco's numbers take part in the French system with 000 in place of a SIREN, and no Luhn digit.
+  // Numbers of Monaco have 000 in place of a SIREN, and no Luhn digit.
   holds: (body) => holdsFrenchKey(body) && (body.startsWith("000", 2) || luhnRemainder(body, 2) === 0),
   format: (body) => `FR ${body.slice(0, 2)} ${body.slice(2)}`,
 };
@@ -73,10 +73,10 @@ const luxembourg: VatRule = {
   holds: (body) => numberAt(body, 0, 6) % 89 === numberAt(body, 6, 8),
 };
 
-/** Companies have nine digits by the eleven-test; sole traders since 2020 have MOD 97-10 over it all, with "NL". */
+/** Checks nine digits by the eleven-test, or a sole trader's whole number (since 2020) by MOD 97-10, "NL" included. */
 function holdsDutch(body: string): boolean {
   if (remainderBy11(weightedSum(body, [9, 8, 7, 6, 5, 4, 3, 2]), -1) === digitAt(body, 8)) return true;
-  // Of a sole trader the last two digits are check digits, and those that are computed are 02 to 98.
+  // The last two digits of a sole trader's number are check digits, which are computed as 02 to 98.
   const given = numberAt(body, 10, 12);
   return given >= 2 && given <= 98 && mod97(body, 0, body.length, mod97("NL")) === 1;
 }
@@ -94,7 +94,7 @@ const netherlands: VatRule = {
 
 const IRISH_CHECK = "WABCDEFGHIJKLMNOPQRSTUV";
 
-/** The second letter counts nine times its place in the alphabet, W as nothing. */
+/** Returns the check letter. A second letter counts nine times its position in the alphabet, W as 0. */
 function irishLetter(digits: string, second: string): string {
   const extra = second === "" || second === "W" ? 0 : second.charCodeAt(0) - 64;
   return IRISH_CHECK.charAt((weightedSum(digits, [8, 7, 6, 5, 4, 3, 2]) + extra * 9) % 23);
@@ -102,7 +102,7 @@ function irishLetter(digits: string, second: string): string {
 
 function holdsIrish(body: string): boolean {
   if (isDigits(body, 0, 7)) return irishLetter(body.slice(0, 7), body.slice(8)) === body.charAt(7);
-  // The form of before 2013 has a letter, + or * second, and its first digit is weighed last.
+  // The form before 2013 has a letter, + or * as second character, and its first digit is weighted last.
   return irishLetter(`0${body.slice(2, 7)}${body.charAt(0)}`, "") === body.charAt(7);
 }
 
@@ -116,10 +116,10 @@ const ireland: VatRule = {
   holds: holdsIrish,
 };
 
-/** 97 less the weighted sum; the newer series, begun at 100 0000, takes 55 off. */
+/** Checks 97 less the weighted sum; the newer series, from 100 0000 on, subtracts 55. */
 function holdsBritish(body: string): boolean {
   const check = numberAt(body, 7, 9);
-  // 98 and 99 are congruent to check digits that are computed, and are invalid.
+  // 98 and 99 are congruent to 01 and 02, and never computed.
   if (check > 97) return false;
   const remainder = (weightedSum(body, [8, 7, 6, 5, 4, 3, 2]) + check) % 97;
   return remainder === 0 || (remainder === 42 && numberAt(body, 0, 7) >= 1_000_000);
