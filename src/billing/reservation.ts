@@ -1,5 +1,5 @@
 import type { ChargeEntry, ReplyRecord } from "../store/account-records.ts";
-import type { FinishedChunk } from "../store/job-port.ts";
+import type { FinishedChunk } from "../store/job-records.ts";
 import type { PaidFor } from "./charge-log.ts";
 import { checkEndpoint } from "./endpoint.ts";
 import type { Tally } from "./plan-period-tally.ts";

@@ -1,4 +1,5 @@
-import type { JobChange, JobPort, JobRecord, JobStatus } from "../store/job-port.ts";
+import type { JobChange, JobPort } from "../store/job-port.ts";
+import type { JobRecord, JobStatus } from "../store/job-records.ts";
 
 /** Changes the state of jobs and reports each change. Returns null, and changes nothing, where the state was another. */
 export type JobChanges = {

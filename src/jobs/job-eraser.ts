@@ -1,5 +1,6 @@
 import type { Clock } from "../platform/clock.ts";
-import { type JobPort, type JobRecord, UNFINISHED } from "../store/job-port.ts";
+import type { JobPort } from "../store/job-port.ts";
+import { type JobRecord, UNFINISHED } from "../store/job-records.ts";
 import { createClearing } from "./clearing.ts";
 import { jobOf } from "./job.ts";
 

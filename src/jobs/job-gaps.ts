@@ -1,5 +1,6 @@
 import type { Answer } from "../platform/answer.ts";
-import type { ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
+import type { JobPort } from "../store/job-port.ts";
+import type { ClaimedWork, JobRecord } from "../store/job-records.ts";
 
 /** Unfinished chunks that precede finished ones. Until they are done, the later results of a paused job cannot be read. */
 export type JobGaps = {

@@ -5,7 +5,8 @@ import { ApiError } from "../contract/errors.ts";
 import { nounOf } from "../contract/noun.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ReplyRecord } from "../store/account-records.ts";
-import { type JobPort, type JobRecord, UNFINISHED } from "../store/job-port.ts";
+import type { JobPort } from "../store/job-port.ts";
+import { type JobRecord, UNFINISHED } from "../store/job-records.ts";
 import {
   createInputReading,
   type FieldReader,

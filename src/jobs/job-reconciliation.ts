@@ -1,5 +1,6 @@
 import type { Answer } from "../platform/answer.ts";
-import type { ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
+import type { JobPort } from "../store/job-port.ts";
+import type { ClaimedWork, JobRecord } from "../store/job-records.ts";
 import type { Upkeep } from "../store/port.ts";
 import type { ChunkClaims } from "./chunks/chunk-claims.ts";
 import type { ChunkPlaces } from "./chunks/chunk-places.ts";

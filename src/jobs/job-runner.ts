@@ -1,6 +1,7 @@
 import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { ChunkClaim, ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
+import type { JobPort } from "../store/job-port.ts";
+import type { ChunkClaim, ClaimedWork, JobRecord } from "../store/job-records.ts";
 import type { Upkeep } from "../store/port.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
 import { attemptsBefore } from "./chunks/attempts.ts";

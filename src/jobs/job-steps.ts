@@ -1,5 +1,6 @@
 import type { Clock } from "../platform/clock.ts";
-import { type JobPort, type JobRecord, STOPPABLE } from "../store/job-port.ts";
+import type { JobPort } from "../store/job-port.ts";
+import { type JobRecord, STOPPABLE } from "../store/job-records.ts";
 import { type Job, jobOf } from "./job.ts";
 import { createJobChanges } from "./job-changes.ts";
 import type { JobGaps } from "./job-gaps.ts";

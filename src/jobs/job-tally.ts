@@ -1,5 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
-import type { JobRecord, JobStatus } from "../store/job-port.ts";
+import type { JobRecord, JobStatus } from "../store/job-records.ts";
 import type { ChunkOutcome } from "./chunks/chunk-outcome.ts";
 
 /** Counts the outcomes of jobs and chunks since the start, and measures how long accounts wait for their turn. */

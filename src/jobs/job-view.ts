@@ -1,5 +1,5 @@
 import { SUMMARY_WORDS } from "../contract/words.ts";
-import type { JobCounts, JobRecord } from "../store/job-port.ts";
+import type { JobCounts, JobRecord } from "../store/job-records.ts";
 import { jobOf } from "./job.ts";
 
 /** Returns a job as callers see it. */

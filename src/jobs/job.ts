@@ -1,5 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
-import type { JobRecord } from "../store/job-port.ts";
+import type { JobRecord } from "../store/job-records.ts";
 import type { InputForm, InputTable } from "./intake/intake-messages.ts";
 
 /** The encoding of an input that comes in parts, and who named its form: the first of the three that did counts. */

@@ -1,6 +1,6 @@
 import { type CursorPage, cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
-import { type JobRecord, type JobStatus, STOPPABLE, UNFINISHED } from "../store/job-port.ts";
+import { type JobRecord, type JobStatus, STOPPABLE, UNFINISHED } from "../store/job-records.ts";
 import { createJobChanges } from "./job-changes.ts";
 import { createJobEraser, type JobEraser, type JobEraserDependencies } from "./job-eraser.ts";
 import { createJobReceiver, type JobReceiver, type JobReceiverDependencies } from "./job-receiver.ts";

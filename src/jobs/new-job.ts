@@ -1,7 +1,7 @@
 import type { BatchKind } from "../batch/messages.ts";
 import { itemUnits } from "../billing/units.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
-import type { JobRecord } from "../store/job-port.ts";
+import type { JobRecord } from "../store/job-records.ts";
 import type { IntakeOptions } from "./intake/intake-messages.ts";
 import type { JobOptions } from "./job.ts";
 

@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
-import type { JobPort, JobRecord } from "../store/job-port.ts";
+import type { JobPort } from "../store/job-port.ts";
+import type { JobRecord } from "../store/job-records.ts";
 
 /** Throws `not_found` for a job that the account does not have. */
 export async function findOwnJob(

@@ -1,7 +1,7 @@
 import type { Answer } from "../platform/answer.ts";
 import type { AccountMonth, ChargeEntry, ReplyRecord } from "./account-records.ts";
 import type { QuotaMark } from "./billing-port.ts";
-import type { FinishedChunk } from "./job-port.ts";
+import type { FinishedChunk } from "./job-records.ts";
 
 // Use cases of a store that several processes write to: charges are decided inside its transactions, as what a process has
 // read may be stale.

@@ -11,7 +11,7 @@ import type {
   ReplyRecord,
 } from "./account-records.ts";
 import type { ChargeSum } from "./charge-sums.ts";
-import type { FinishedChunk } from "./job-port.ts";
+import type { FinishedChunk } from "./job-records.ts";
 import type { NewEvent } from "./webhook-port.ts";
 
 /** An invoice to issue, and its event. */

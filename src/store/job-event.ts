@@ -1,4 +1,4 @@
-import type { JobRecord } from "./job-port.ts";
+import type { JobRecord } from "./job-records.ts";
 import type { NewEvent } from "./webhook-port.ts";
 
 const JOB_EVENTS: ReadonlyMap<string, string> = new Map([

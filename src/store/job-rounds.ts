@@ -1,4 +1,5 @@
-import type { JobChange, JobRecord, JobStatus } from "./job-port.ts";
+import type { JobChange } from "./job-port.ts";
+import type { JobRecord, JobStatus } from "./job-records.ts";
 
 /** States in which chunks of a job are claimed. */
 export const RUNNING: readonly JobStatus[] = ["queued", "running"];

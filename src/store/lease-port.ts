@@ -1,5 +1,5 @@
 import type { Answer } from "../platform/answer.ts";
-import type { ChunkClaim } from "./job-port.ts";
+import type { ChunkClaim } from "./job-records.ts";
 
 // What processes hold of a store that they share: chunks of jobs, inputs that are read, deliveries that are sent. Each is
 // held by a process, never by the name of a node, until the end of its lease by the clock of the store.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
-import type { FinishedChunk } from "../../src/store/job-port.ts";
+import type { FinishedChunk } from "../../src/store/job-records.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { claimed, finishedChunk, startedJob } from "../store/job-conformance.ts";
 import { NOON, unitsOf } from "../store/store-conformance.ts";

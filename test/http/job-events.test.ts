@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Call } from "../../src/http/call.ts";
 import { createEventStreamShares, jobEventStream } from "../../src/http/jobs/job-events.ts";
-import type { JobRecord } from "../../src/store/job-port.ts";
+import type { JobRecord } from "../../src/store/job-records.ts";
 
 const call = {
   request: new Request("http://assay.test/"),

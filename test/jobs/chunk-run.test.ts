@@ -6,7 +6,7 @@ import { createChunkRun } from "../../src/jobs/chunks/chunk-run.ts";
 import type { OpenTask } from "../../src/jobs/chunks/chunk-work.ts";
 import type { Job } from "../../src/jobs/job.ts";
 import type { JobPool } from "../../src/jobs/thread-tasks.ts";
-import type { ClaimedChunk, FinishedChunk } from "../../src/store/job-port.ts";
+import type { ClaimedChunk, FinishedChunk } from "../../src/store/job-records.ts";
 
 const ROWS = 10;
 const JOB = {

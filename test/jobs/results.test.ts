@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Job } from "../../src/jobs/job.ts";
 import { createJobResults } from "../../src/jobs/results/results.ts";
 import type { JobPool } from "../../src/jobs/thread-tasks.ts";
-import type { ChunkResults, JobStatus } from "../../src/store/job-port.ts";
+import type { ChunkResults, JobStatus } from "../../src/store/job-records.ts";
 
 const ROWS = 10;
 /** The second chunk was never finished. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
 import { testTenantOf } from "../../src/platform/test-tenant.ts";
 import { chargeSums } from "../../src/store/charge-sums.ts";
-import type { ClaimedWork, FinishedChunk, JobRecord, NewJobChunk } from "../../src/store/job-port.ts";
+import type { ClaimedWork, FinishedChunk, JobRecord, NewJobChunk } from "../../src/store/job-records.ts";
 import type { Store } from "../../src/store/port.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { clock, NOON, replyRecord, signUp, unitsOf } from "./store-conformance.ts";

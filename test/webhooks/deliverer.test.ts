@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import type { AddressLookup } from "../../src/net/address-lookup.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import type { JobRecord, JobStatus } from "../../src/store/job-port.ts";
+import type { JobRecord, JobStatus } from "../../src/store/job-records.ts";
 import type { EmbeddedStore } from "../../src/store/port.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import type { WebhookPort } from "../../src/store/webhook-port.ts";

@@ -4,7 +4,7 @@ import { ApiError } from "../../contract/errors.ts";
 import type { Jobs } from "../../jobs/jobs.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { createTally } from "../../platform/tally.ts";
-import type { JobRecord } from "../../store/job-port.ts";
+import type { JobRecord } from "../../store/job-records.ts";
 import { slicesOf } from "../bodies/request-body.ts";
 import { withinSilence } from "../bodies/silence.ts";
 import type { Call } from "../call.ts";

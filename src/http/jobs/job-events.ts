@@ -1,6 +1,6 @@
 import { createShares, type Shares } from "../../batch/shares.ts";
 import { ApiError } from "../../contract/errors.ts";
-import { type JobRecord, UNFINISHED } from "../../store/job-port.ts";
+import { type JobRecord, UNFINISHED } from "../../store/job-records.ts";
 import { byteStream } from "../bodies/byte-stream.ts";
 import type { Call } from "../call.ts";
 import type { Reply } from "../reply.ts";

@@ -6,7 +6,7 @@ import { PART_BYTES_MAX } from "../../contract/words.ts";
 import { partTooLarge } from "../../jobs/uploads/part-rules.ts";
 import { PARTS_MAX, type Uploads } from "../../jobs/uploads/uploads.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { JobRecord } from "../../store/job-port.ts";
+import type { JobRecord } from "../../store/job-records.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { bodySlices } from "../bodies/body-slices.ts";
 import { bodyEncoding, decodedParts } from "../bodies/content-encoding.ts";

@@ -22,7 +22,7 @@ import type { JobResults } from "../../jobs/results/results.ts";
 import type { Uploads } from "../../jobs/uploads/uploads.ts";
 import type { Answer } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { JobRecord } from "../../store/job-port.ts";
+import type { JobRecord } from "../../store/job-records.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import type { Call } from "../call.ts";
 import type { FairTurns } from "../fair-turns.ts";

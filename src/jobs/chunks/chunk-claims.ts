@@ -1,4 +1,5 @@
-import type { ChunkClaim, JobPort } from "../../store/job-port.ts";
+import type { JobPort } from "../../store/job-port.ts";
+import type { ChunkClaim } from "../../store/job-records.ts";
 
 /** The chunks that this process has claimed and not yet released. */
 export type ChunkClaims = {

@@ -1,7 +1,8 @@
 import { QueueFullError } from "../../batch/fair-queue.ts";
 import { ApiError } from "../../contract/errors.ts";
 import type { Answer } from "../../platform/answer.ts";
-import { type ChunkClaim, ClaimLostError, type JobRecord } from "../../store/job-port.ts";
+import { ClaimLostError } from "../../store/job-port.ts";
+import type { ChunkClaim, JobRecord } from "../../store/job-records.ts";
 import { isStorageFailure } from "../../store/storage-error.ts";
 import type { JobQueue } from "../job-queue.ts";
 import type { JobSteps } from "../job-steps.ts";

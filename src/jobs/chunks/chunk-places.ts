@@ -1,5 +1,5 @@
 import { createTally } from "../../platform/tally.ts";
-import type { JobRecord } from "../../store/job-port.ts";
+import type { JobRecord } from "../../store/job-records.ts";
 
 /** Bounds the chunks in work, and counts them by job and by account. */
 export type ChunkPlaces = {

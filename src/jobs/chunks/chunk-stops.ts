@@ -1,4 +1,4 @@
-import type { JobRecord } from "../../store/job-port.ts";
+import type { JobRecord } from "../../store/job-records.ts";
 
 /** What breaks off the chunks in work of a job that its caller has deleted. */
 export type ChunkStops = {

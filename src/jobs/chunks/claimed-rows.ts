@@ -1,7 +1,7 @@
 import type { VerifiedChunk } from "../../batch/messages.ts";
 import type { Reservation } from "../../billing/reservation.ts";
 import { isBitSet } from "../../platform/bits.ts";
-import type { ClaimedChunk } from "../../store/job-port.ts";
+import type { ClaimedChunk } from "../../store/job-records.ts";
 import { recordFormOf } from "../intake/records.ts";
 import type { Job } from "../job.ts";
 

@@ -1,6 +1,6 @@
 import type { RunOptions } from "../../batch/task-pool.ts";
 import type { Meter } from "../../billing/meter.ts";
-import type { ClaimedChunk } from "../../store/job-port.ts";
+import type { ClaimedChunk } from "../../store/job-records.ts";
 import type { Job } from "../job.ts";
 import type { JobPool } from "../thread-tasks.ts";
 import { storedChunk, type VerifiedRows } from "./claimed-rows.ts";

@@ -1,4 +1,4 @@
-import type { ChunkResults } from "../../store/job-port.ts";
+import type { ChunkResults } from "../../store/job-records.ts";
 import { ROW_FIELD_CHARS } from "./result-rendering.ts";
 
 /** The bytes of each finished chunk of a download, in order. */

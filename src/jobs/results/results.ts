@@ -1,7 +1,8 @@
 import { mapConcurrently } from "../../batch/concurrent-map.ts";
 import { INTERACTIVE_WEIGHT } from "../../batch/fair-queue.ts";
 import { ApiError } from "../../contract/errors.ts";
-import { type ChunkResults, type JobPort, UNFINISHED } from "../../store/job-port.ts";
+import type { JobPort } from "../../store/job-port.ts";
+import { type ChunkResults, UNFINISHED } from "../../store/job-records.ts";
 import { recordFormOf } from "../intake/records.ts";
 import type { Job } from "../job.ts";
 import type { JobPool } from "../thread-tasks.ts";
@@ -13,6 +14,7 @@ import {
   type ResultFormat,
   taskOf,
 } from "./result-rendering.ts";
+import { skipFirst } from "./skip-first.ts";
 
 export type ResultsRequest = {
   readonly format: ResultFormat;
@@ -186,15 +188,3 @@ function startOf(job: Job, format: ResultFormat): Uint8Array {
 }
 
 const jsonEnd = (rows: number): string => `],"count":${rows}}`;
-
-/** Skips the first `count` values. */
-async function* skipFirst<Value>(
-  values: AsyncIterable<Value>,
-  count: number,
-): AsyncGenerator<Value, void, undefined> {
-  let passed = 0;
-  for await (const value of values) {
-    if (passed >= count) yield value;
-    else passed += 1;
-  }
-}

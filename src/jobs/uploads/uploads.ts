@@ -1,6 +1,7 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { ReplyRecord } from "../../store/account-records.ts";
-import type { JobPort, JobRecord } from "../../store/job-port.ts";
+import type { JobPort } from "../../store/job-port.ts";
+import type { JobRecord } from "../../store/job-records.ts";
 import { StorageError } from "../../store/storage-error.ts";
 import type { DiskRoom } from "../disk-room.ts";
 import type { FieldReader } from "../input-reading.ts";

@@ -1,7 +1,8 @@
 import { and, asc, eq, exists, gt, gte, inArray, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Clock } from "../../platform/clock.ts";
-import { type ClaimedWork, ClaimLostError, type JobPort } from "../job-port.ts";
+import { ClaimLostError, type JobPort } from "../job-port.ts";
+import type { ClaimedWork } from "../job-records.ts";
 import { endOfJob, RUNNING } from "../job-rounds.ts";
 import { addProgress, chunksFrom, isHeld, putBack, unfinishedChunks } from "./chunk-rows.ts";
 import type { Connection } from "./connection.ts";

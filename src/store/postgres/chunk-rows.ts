@@ -1,5 +1,5 @@
 import { and, asc, count, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
-import type { ChunkClaim, FinishedChunk } from "../job-port.ts";
+import type { ChunkClaim, FinishedChunk } from "../job-records.ts";
 import type { UnfinishedChunks } from "../job-rounds.ts";
 import { builtOnce, type Orm } from "./orm.ts";
 import { jobChunks, jobResults, jobs } from "./schema.ts";

@@ -1,6 +1,7 @@
 import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import { ownerOf } from "../../platform/test-tenant.ts";
-import { type JobPort, UNFINISHED } from "../job-port.ts";
+import type { JobPort } from "../job-port.ts";
+import { UNFINISHED } from "../job-records.ts";
 import { StorageError } from "../storage-error.ts";
 import { lockAccounts, putReply, SERVER_NOW } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or } from "drizzle-orm";
 import type { Clock } from "../../platform/clock.ts";
-import { type JobPort, type JobRecord, UNFINISHED } from "../job-port.ts";
+import type { JobPort } from "../job-port.ts";
+import { type JobRecord, UNFINISHED } from "../job-records.ts";
 import type { Connection } from "./connection.ts";
 import { type IntakeCases, intakeCases } from "./intake-cases.ts";
 import { emitJobEvent, JOB_COLUMNS, jobsOf, lockJob, ofTenant, readJob } from "./job-rows.ts";

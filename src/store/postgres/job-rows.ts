@@ -2,7 +2,7 @@ import { and, count, eq, getTableColumns, inArray, isNull, lt, or, type SQL, sql
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import { jobEvent } from "../job-event.ts";
-import { type JobRecord, type JobStatus, STOPPABLE } from "../job-port.ts";
+import { type JobRecord, type JobStatus, STOPPABLE } from "../job-records.ts";
 import { SERVER_NOW } from "./account-rows.ts";
 import type { Orm } from "./orm.ts";
 import { jobs } from "./schema.ts";

@@ -10,7 +10,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
-import type { JobStatus } from "../job-port.ts";
+import type { JobStatus } from "../job-records.ts";
 import type { DeliveryState, DisabledReason } from "../webhook-port.ts";
 
 // The tables of the SQLite schema, column for column (see schema-match.ts), and those that nodes share beside them.

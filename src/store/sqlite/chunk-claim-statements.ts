@@ -1,6 +1,6 @@
 import { and, asc, count, eq, gt, gte, sql } from "drizzle-orm";
 import { madeOnce } from "../../platform/made-once.ts";
-import type { ChunkClaim, ClaimedChunk, FinishedChunk } from "../job-port.ts";
+import type { ChunkClaim, ClaimedChunk, FinishedChunk } from "../job-records.ts";
 import type { JobProgress } from "./job-statements.ts";
 import type { Orm } from "./orm.ts";
 import { jobChunks, jobResults } from "./schema.ts";

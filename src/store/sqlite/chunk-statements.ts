@@ -1,6 +1,6 @@
 import { and, asc, eq, gte, inArray, sql } from "drizzle-orm";
 import { madeOnce } from "../../platform/made-once.ts";
-import type { ChunkResults, NewJobChunk } from "../job-port.ts";
+import type { ChunkResults, NewJobChunk } from "../job-records.ts";
 import type { Orm } from "./orm.ts";
 import { jobChunks, jobInputs, jobResults } from "./schema.ts";
 

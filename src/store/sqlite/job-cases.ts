@@ -1,6 +1,7 @@
 import type { AtOnce } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type JobPort, UNFINISHED } from "../job-port.ts";
+import type { JobPort } from "../job-port.ts";
+import { UNFINISHED } from "../job-records.ts";
 import { endOfJob, RUNNING } from "../job-rounds.ts";
 import { StorageError } from "../storage-error.ts";
 import type { Connection } from "./connection.ts";

@@ -1,16 +1,15 @@
 import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import { madeOnce } from "../../platform/made-once.ts";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
+import type { JobChange, JobPage } from "../job-port.ts";
 import {
   type FinishedChunk,
-  type JobChange,
   type JobCounts,
-  type JobPage,
   type JobRecord,
   type JobStatus,
   STOPPABLE,
   UNFINISHED,
-} from "../job-port.ts";
+} from "../job-records.ts";
 import type { Orm } from "./orm.ts";
 import { jobs } from "./schema.ts";
 

@@ -9,7 +9,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import type { JobStatus } from "../job-port.ts";
+import type { JobStatus } from "../job-records.ts";
 import type { DeliveryState, DisabledReason } from "../webhook-port.ts";
 
 // Times are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC. Only types that

@@ -1,6 +1,6 @@
 import type { AtOnce } from "../../platform/answer.ts";
 import { jobEvent } from "../job-event.ts";
-import type { JobRecord } from "../job-port.ts";
+import type { JobRecord } from "../job-records.ts";
 import type { NewEvent, WebhookChange, WebhookPort, WebhookRecord } from "../webhook-port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
