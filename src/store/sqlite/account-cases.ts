@@ -3,9 +3,19 @@ import { dayOf } from "../../platform/days.ts";
 import type { AccountOverview, AccountPort, KeyPort } from "../account-port.ts";
 import type { AccountMonth } from "../account-records.ts";
 import type { MonthPort } from "../billing-port.ts";
+import type { AccountStatements } from "./account-statements.ts";
 import type { Transact } from "./connection.ts";
-import type { Statements } from "./statements.ts";
-import { emit } from "./webhook-cases.ts";
+import type { PlanPeriodStatements } from "./plan-period-statements.ts";
+import type { ReplyStatements } from "./reply-statements.ts";
+import type { UsageStatements } from "./usage-statements.ts";
+import { type EventStatements, emit } from "./webhook-cases.ts";
+
+type Statements = EventStatements & {
+  readonly accounts: AccountStatements;
+  readonly planPeriods: PlanPeriodStatements;
+  readonly usage: UsageStatements;
+  readonly replies: ReplyStatements;
+};
 
 /** Accounts, their keys and the months that they are in. */
 export function createAccountCases(

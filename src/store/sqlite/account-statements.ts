@@ -5,6 +5,8 @@ import { worksAfter } from "../conditions.ts";
 import type { Orm } from "./orm.ts";
 import { accounts, apiKeys } from "./schema.ts";
 
+export type AccountStatements = ReturnType<typeof createAccountStatements>;
+
 /** Accounts and the hashes of their keys. */
 export function createAccountStatements(orm: Orm) {
   const byId = madeOnce(() =>

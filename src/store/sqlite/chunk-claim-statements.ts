@@ -8,6 +8,8 @@ import { jobChunks, jobResults } from "./schema.ts";
 type Jobs = { readonly addProgress: (jobId: string, progress: JobProgress) => void };
 type Chunks = { readonly inputBody: (jobId: string, n: number) => Uint8Array | null };
 
+export type ChunkClaimStatements = ReturnType<typeof createChunkClaimStatements>;
+
 /** The chunk ledger as the queue of jobs: chunks are claimed, and released or finished by who holds them. */
 export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs, chunks: Chunks) {
   const thisChunk = and(eq(jobChunks.jobId, sql.placeholder("jobId")), eq(jobChunks.n, sql.placeholder("n")));

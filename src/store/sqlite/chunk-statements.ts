@@ -4,6 +4,8 @@ import type { ChunkResults, NewJobChunk } from "../job-records.ts";
 import type { Orm } from "./orm.ts";
 import { jobChunks, jobInputs, jobResults } from "./schema.ts";
 
+export type ChunkStatements = ReturnType<typeof createChunkStatements>;
+
 /** Chunks of jobs: their rows, inputs and results. */
 export function createChunkStatements(orm: Orm) {
   const input = madeOnce(() =>

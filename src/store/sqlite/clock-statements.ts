@@ -5,6 +5,8 @@ import { keptClock } from "./schema.ts";
 
 const ROW = 1;
 
+export type ClockStatements = ReturnType<typeof createClockStatements>;
+
 /** The last time that the clock showed while it was trusted, and the time that an operator confirmed last. */
 export function createClockStatements(orm: Orm) {
   return {

@@ -9,6 +9,8 @@ export type NewDelivery = Pick<
   "webhookId" | "accountId" | "url" | "eventId" | "type" | "body" | "createdAt"
 >;
 
+export type DeliveryStatements = ReturnType<typeof createDeliveryStatements>;
+
 /** The deliveries of webhooks. */
 export function createDeliveryStatements(orm: Orm) {
   // A parameter would keep the database from the indexes of these deliveries alone.

@@ -1,8 +1,14 @@
 import type { AtOnce } from "../../platform/answer.ts";
 import type { InvoicePort } from "../billing-port.ts";
 import type { Transact } from "./connection.ts";
-import type { Statements } from "./statements.ts";
-import { emit } from "./webhook-cases.ts";
+import type { InvoiceStatements } from "./invoice-statements.ts";
+import type { PlanPeriodStatements } from "./plan-period-statements.ts";
+import { type EventStatements, emit } from "./webhook-cases.ts";
+
+type Statements = EventStatements & {
+  readonly planPeriods: PlanPeriodStatements;
+  readonly invoices: InvoiceStatements;
+};
 
 /** Months that are over and the invoices of them. */
 export function createInvoiceCases(

@@ -3,6 +3,8 @@ import type { InvoiceRecord } from "../account-records.ts";
 import type { Orm } from "./orm.ts";
 import { invoices } from "./schema.ts";
 
+export type InvoiceStatements = ReturnType<typeof createInvoiceStatements>;
+
 /** Issued invoices. They are written once; the database refuses to change them. */
 export function createInvoiceStatements(orm: Orm) {
   return {

@@ -4,9 +4,19 @@ import type { JobPort } from "../job-port.ts";
 import { UNFINISHED } from "../job-records.ts";
 import { endOfJob, RUNNING } from "../job-rounds.ts";
 import { StorageError } from "../storage-error.ts";
+import type { ChunkClaimStatements } from "./chunk-claim-statements.ts";
+import type { ChunkStatements } from "./chunk-statements.ts";
 import type { Connection } from "./connection.ts";
-import type { Statements } from "./statements.ts";
-import { emitJobEvent } from "./webhook-cases.ts";
+import type { JobStatements } from "./job-statements.ts";
+import type { ReplyStatements } from "./reply-statements.ts";
+import { type EventStatements, emitJobEvent } from "./webhook-cases.ts";
+
+type Statements = EventStatements & {
+  readonly jobs: JobStatements;
+  readonly chunks: ChunkStatements;
+  readonly claims: ChunkClaimStatements;
+  readonly replies: ReplyStatements;
+};
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(

@@ -25,6 +25,8 @@ function read(row: typeof jobs.$inferSelect): JobRecord {
   return row.isTest ? { ...row, accountId: testTenantOf(row.accountId) } : row;
 }
 
+export type JobStatements = ReturnType<typeof createJobStatements>;
+
 /** Jobs. Their chunks are rows of their own. */
 export function createJobStatements(orm: Orm) {
   const find = madeOnce(() =>

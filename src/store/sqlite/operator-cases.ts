@@ -1,7 +1,21 @@
 import type { AtOnce } from "../../platform/answer.ts";
 import type { OperatorPort } from "../operator-port.ts";
+import type { AccountStatements } from "./account-statements.ts";
+import type { ClockStatements } from "./clock-statements.ts";
 import type { Transact } from "./connection.ts";
-import type { Statements } from "./statements.ts";
+import type { JobStatements } from "./job-statements.ts";
+import type { OperatorStatements } from "./operator-statements.ts";
+import type { PlanPeriodStatements } from "./plan-period-statements.ts";
+import type { WebhookStatements } from "./webhook-statements.ts";
+
+type Statements = {
+  readonly accounts: AccountStatements;
+  readonly planPeriods: PlanPeriodStatements;
+  readonly operators: OperatorStatements;
+  readonly clock: ClockStatements;
+  readonly jobs: JobStatements;
+  readonly webhooks: WebhookStatements;
+};
 
 /** What operators ask and do, and the kept clock. */
 export function createOperatorCases(

@@ -4,6 +4,8 @@ import type { OperatorAct, OperatorCommand } from "../operator-port.ts";
 import type { Orm } from "./orm.ts";
 import { operatorActs, operatorCommands } from "./schema.ts";
 
+export type OperatorStatements = ReturnType<typeof createOperatorStatements>;
+
 /** What operators ask of a running server, and the record of what they did. */
 export function createOperatorStatements(orm: Orm) {
   const next = madeOnce(() =>

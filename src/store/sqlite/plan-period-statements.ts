@@ -5,6 +5,8 @@ import { isToInvoice } from "../conditions.ts";
 import type { Orm } from "./orm.ts";
 import { planPeriods } from "./schema.ts";
 
+export type PlanPeriodStatements = ReturnType<typeof createPlanPeriodStatements>;
+
 /** The times that accounts spent on a plan, and what they used in them. */
 export function createPlanPeriodStatements(orm: Orm) {
   const running = madeOnce(() =>

@@ -4,6 +4,8 @@ import type { ReplyRecord } from "../account-records.ts";
 import type { Orm } from "./orm.ts";
 import { idempotentReplies } from "./schema.ts";
 
+export type ReplyStatements = ReturnType<typeof createReplyStatements>;
+
 /** Replies that are kept for a repeated Idempotency-Key. */
 export function createReplyStatements(orm: Orm) {
   const thisKey = and(

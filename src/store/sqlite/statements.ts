@@ -13,10 +13,7 @@ import { probes } from "./schema.ts";
 import { createUsageStatements } from "./usage-statements.ts";
 import { createWebhookStatements } from "./webhook-statements.ts";
 
-/** The statements of each table: what use cases are made of. */
-export type Statements = ReturnType<typeof createStatements>;
-
-/** Creates the statements of all tables. */
+/** Creates the statements of all tables: what use cases are made of. */
 export function createStatements(orm: Orm) {
   const jobs = createJobStatements(orm);
   const chunks = createChunkStatements(orm);

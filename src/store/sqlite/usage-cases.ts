@@ -1,9 +1,21 @@
 import type { AtOnce } from "../../platform/answer.ts";
 import type { ReplyPort, UsagePort } from "../billing-port.ts";
 import { planPeriodSums } from "../charge-sums.ts";
+import type { ChunkClaimStatements } from "./chunk-claim-statements.ts";
+import type { ClockStatements } from "./clock-statements.ts";
 import type { Connection } from "./connection.ts";
-import type { Statements } from "./statements.ts";
-import { emit } from "./webhook-cases.ts";
+import type { PlanPeriodStatements } from "./plan-period-statements.ts";
+import type { ReplyStatements } from "./reply-statements.ts";
+import type { UsageStatements } from "./usage-statements.ts";
+import { type EventStatements, emit } from "./webhook-cases.ts";
+
+type Statements = EventStatements & {
+  readonly planPeriods: PlanPeriodStatements;
+  readonly usage: UsageStatements;
+  readonly replies: ReplyStatements;
+  readonly clock: ClockStatements;
+  readonly claims: ChunkClaimStatements;
+};
 
 /** Charges, what they add up to, and the replies that are kept with them. */
 export function createUsageCases(

@@ -8,6 +8,8 @@ import { quotaMarks, usageDays, usageEvents } from "./schema.ts";
 type UsageEventRow = typeof usageEvents.$inferSelect;
 type UsageDayRow = typeof usageDays.$inferSelect;
 
+export type UsageStatements = ReturnType<typeof createUsageStatements>;
+
 /** Charges one by one, and their roll-up by day and endpoint. */
 export function createUsageStatements(orm: Orm) {
   const insertEvent = madeOnce(() =>

@@ -3,13 +3,19 @@ import { jobEvent } from "../job-event.ts";
 import type { JobRecord } from "../job-records.ts";
 import type { NewEvent, WebhookChange, WebhookPort, WebhookRecord } from "../webhook-port.ts";
 import type { Transact } from "./connection.ts";
-import type { Statements } from "./statements.ts";
+import type { DeliveryStatements } from "./delivery-statements.ts";
+import type { ReplyStatements } from "./reply-statements.ts";
+import type { WebhookStatements } from "./webhook-statements.ts";
 
-type WebhookStatements = Pick<Statements, "webhooks" | "deliveries">;
+/** What an event is written with. */
+export type EventStatements = {
+  readonly webhooks: WebhookStatements;
+  readonly deliveries: DeliveryStatements;
+};
 
 /** Webhooks, and the queue of their deliveries. */
 export function createWebhookCases(
-  statements: WebhookStatements & Pick<Statements, "replies">,
+  statements: EventStatements & { readonly replies: ReplyStatements },
   transact: Transact,
 ): AtOnce<WebhookPort> {
   const { webhooks, deliveries, replies } = statements;
@@ -109,7 +115,7 @@ export function createWebhookCases(
 
 /** Writes an event for every webhook of an account that is enabled and wants it. Part of a transaction. */
 export function emit(
-  statements: WebhookStatements,
+  statements: EventStatements,
   accountId: string,
   event: NewEvent,
   oneOffUrl: string | null = null,
@@ -126,13 +132,13 @@ export function emit(
 }
 
 /** Writes the event that a job's change of state is. Part of the transaction of the change. */
-export function emitJobEvent(statements: WebhookStatements, job: JobRecord, at: number): void {
+export function emitJobEvent(statements: EventStatements, job: JobRecord, at: number): void {
   const event = jobEvent(job, at);
   if (event !== null) emit(statements, job.accountId, event, job.webhookUrl);
 }
 
 function deliver(
-  { webhooks, deliveries }: WebhookStatements,
+  { webhooks, deliveries }: EventStatements,
   webhook: WebhookRecord,
   { type, at, data }: NewEvent,
   eventId: string,
@@ -146,7 +152,7 @@ function deliver(
 }
 
 function applyChange(
-  { webhooks, deliveries }: WebhookStatements,
+  { webhooks, deliveries }: EventStatements,
   before: WebhookRecord,
   change: WebhookChange,
 ): void {

@@ -1,15 +1,17 @@
 import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
 import { madeOnce } from "../../platform/made-once.ts";
 import type { WebhookChange, WebhookRecord } from "../webhook-port.ts";
-import type { createDeliveryStatements } from "./delivery-statements.ts";
+import type { DeliveryStatements } from "./delivery-statements.ts";
 import type { Orm } from "./orm.ts";
 import { webhooks } from "./schema.ts";
 
-type DeliveryStatements = Pick<ReturnType<typeof createDeliveryStatements>, "nextOf" | "removeOf">;
+type Deliveries = Pick<DeliveryStatements, "nextOf" | "removeOf">;
 type WebhookRow = typeof webhooks.$inferSelect;
 
+export type WebhookStatements = ReturnType<typeof createWebhookStatements>;
+
 /** Webhooks, and when each has its next turn. */
-export function createWebhookStatements(orm: Orm, deliveries: DeliveryStatements) {
+export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
   const ofAccount = madeOnce(() =>
     orm
       .select()
