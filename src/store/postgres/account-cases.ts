@@ -1,16 +1,12 @@
 import { and, asc, eq, isNull, lte } from "drizzle-orm";
 import type { AccountPort } from "../account-port.ts";
 import type { MonthPort } from "../billing-port.ts";
-import {
-  announceChange,
-  existingMonth,
-  lockAccounts,
-  monthOf,
-  overviewOf,
-  putReply,
-} from "./account-rows.ts";
+import { lockAccounts } from "./account-locks.ts";
+import { announceChange, overviewOf } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
+import { existingMonth, monthOf } from "./month-rows.ts";
 import type { Orm } from "./orm.ts";
+import { putReply } from "./reply-rows.ts";
 import { accounts, apiKeys, planPeriods } from "./schema.ts";
 
 /** Accounts and the months that they are in. */

@@ -2,7 +2,6 @@ import { lt, sql } from "drizzle-orm";
 import type { Clock } from "../../platform/clock.ts";
 import type { AccountMonth } from "../account-records.ts";
 import type { AdmissionGroup, AdmissionRules, AdmitPort, Admitted } from "../admit-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import { claimKey, releaseKey, renewLeases } from "./claim-rows.ts";
 import type { Connection } from "./connection.ts";
 import { decideGroup } from "./decided-group.ts";
@@ -11,6 +10,7 @@ import type { Asked, Writer } from "./group-statements.ts";
 import { builtOnce } from "./orm.ts";
 import { createPlainGroups } from "./plain-groups.ts";
 import { accountChanges } from "./schema.ts";
+import { SERVER_NOW } from "./server-clock.ts";
 
 const CHANGES_KEPT_MS = 3_600_000;
 

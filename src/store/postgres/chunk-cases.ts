@@ -6,9 +6,10 @@ import type { ClaimedWork } from "../job-records.ts";
 import { endOfJob, RUNNING } from "../job-rounds.ts";
 import { addProgress, chunksFrom, isHeld, putBack, unfinishedChunks } from "./chunk-rows.ts";
 import type { Connection } from "./connection.ts";
-import { emitJobEvent, hasEnded, JOB_COLUMNS, LEASE_END, lockJob, readJob } from "./job-rows.ts";
+import { emitJobEvent, JOB_COLUMNS, lockJob, readJob } from "./job-rows.ts";
 import { builtOnce, type Orm } from "./orm.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "./schema.ts";
+import { hasEnded, LEASE_END } from "./server-clock.ts";
 
 type ChunkCases = Pick<
   JobPort,

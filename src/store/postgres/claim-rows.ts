@@ -1,8 +1,8 @@
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Admission, ClaimOutcome } from "../admit-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import type { Orm } from "./orm.ts";
 import { idempotencyClaims } from "./schema.ts";
+import { SERVER_NOW } from "./server-clock.ts";
 
 /** How long a process keeps claims that it does not renew. */
 const LEASE_MS = 15_000;

@@ -11,14 +11,16 @@ import type {
 } from "../admit-port.ts";
 import type { QuotaMark } from "../billing-port.ts";
 import { chargeSums } from "../charge-sums.ts";
-import { lockAccounts, monthsOf, putReply } from "./account-rows.ts";
+import { lockAccounts } from "./account-locks.ts";
 import { chunkName, finishChunk, lockChunks } from "./chunk-rows.ts";
 import { claimOf, takeClaims } from "./claim-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import { beginFlush, endFlush, outcomesOf } from "./flush-rows.ts";
 import type { Writer } from "./group-statements.ts";
+import { monthsOf } from "./month-rows.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
 import { createRateCheck, ratesOf, writeRates } from "./rate-rows.ts";
+import { putReply } from "./reply-rows.ts";
 import { planPeriods } from "./schema.ts";
 import { accountIdsOf, writeCharges, writeMarks } from "./usage-cases.ts";
 

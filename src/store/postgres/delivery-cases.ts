@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gte, inArray, isNull, lt, ne, or } from "drizzle-orm";
 import type { WebhookPort } from "../webhook-port.ts";
-import { putReply } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
+import { putReply } from "./reply-rows.ts";
 import { webhookDeliveries as deliveries } from "./schema.ts";
 import { DELIVERY_COLUMNS, deliver, findDelivery, hasten, lockWebhook, newEventId } from "./webhook-rows.ts";
 

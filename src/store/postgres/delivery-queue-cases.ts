@@ -1,10 +1,9 @@
 import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
 import type { WebhookPort } from "../webhook-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
-import { hasEnded } from "./job-rows.ts";
 import type { Orm } from "./orm.ts";
 import { webhookDeliveries as deliveries, webhooks } from "./schema.ts";
+import { hasEnded, SERVER_NOW } from "./server-clock.ts";
 import {
   applyChange,
   DELIVERY_COLUMNS,

@@ -5,10 +5,10 @@ import {
   DirectoryTurnLostError,
   type DirectoryTurnPort,
 } from "../directory-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
 import { builtOnce, type Orm } from "./orm.ts";
 import { directoryParts as parts, directoryState as states } from "./schema.ts";
+import { SERVER_NOW } from "./server-clock.ts";
 
 /** Renewed each second: what only hangs for a moment keeps its turn, and another goes on within ten seconds. */
 const TURN_MS = 5_000;

@@ -1,9 +1,9 @@
 import { eq, lt, sql } from "drizzle-orm";
 import type { AdmissionOutcome } from "../admit-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import { allCharged } from "./group-statements.ts";
 import { builtOnce, type Orm } from "./orm.ts";
 import { flushes } from "./schema.ts";
+import { SERVER_NOW } from "./server-clock.ts";
 
 // The number and outcome of the last group that each lane has written: what is sent again is written once.
 

@@ -3,11 +3,13 @@ import { ownerOf } from "../../platform/test-tenant.ts";
 import type { JobPort } from "../job-port.ts";
 import { UNFINISHED } from "../job-records.ts";
 import { StorageError } from "../storage-error.ts";
-import { lockAccounts, putReply, SERVER_NOW } from "./account-rows.ts";
+import { lockAccounts } from "./account-locks.ts";
 import type { Connection } from "./connection.ts";
-import { JOB_COLUMNS, jobsOf, LEASE_END, readJob } from "./job-rows.ts";
+import { JOB_COLUMNS, jobsOf, readJob } from "./job-rows.ts";
 import type { Orm } from "./orm.ts";
+import { putReply } from "./reply-rows.ts";
 import { jobChunks, jobInputs, jobs } from "./schema.ts";
+import { LEASE_END, SERVER_NOW } from "./server-clock.ts";
 
 export type IntakeCases = Pick<
   JobPort,

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, lt } from "drizzle-orm";
 import type { InvoicePort } from "../billing-port.ts";
 import { isToInvoice } from "../conditions.ts";
-import { lockAccounts } from "./account-rows.ts";
+import { lockAccounts } from "./account-locks.ts";
 import type { Connection } from "./connection.ts";
 import { invoices, planPeriods } from "./schema.ts";
 import { emit } from "./webhook-rows.ts";

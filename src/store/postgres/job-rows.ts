@@ -1,26 +1,10 @@
-import { and, count, eq, getTableColumns, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
-import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { and, count, eq, getTableColumns, inArray, isNull, type SQL } from "drizzle-orm";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import { jobEvent } from "../job-event.ts";
 import { type JobRecord, type JobStatus, STOPPABLE } from "../job-records.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import type { Orm } from "./orm.ts";
 import { jobs } from "./schema.ts";
 import { emit } from "./webhook-rows.ts";
-
-/**
- * What a process has not renewed for this time is free. Renewed every second, so that a thread that is busy
- * for a while loses nothing; a dead node's work goes on within ten seconds.
- */
-const LEASE_MS = 7_000;
-
-/** The end of a lease that begins now. */
-export const LEASE_END = sql<number>`${SERVER_NOW} + ${LEASE_MS}::bigint`;
-
-/** Whether a lease has ended. What was carried over from a store of one process has none. */
-export function hasEnded(leaseUntil: AnyPgColumn): SQL | undefined {
-  return or(isNull(leaseUntil), lt(leaseUntil, SERVER_NOW));
-}
 
 const { reader: _, readUntil: __, ...jobColumns } = getTableColumns(jobs);
 

@@ -1,10 +1,12 @@
 import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import type { KeyPort } from "../account-port.ts";
 import { changing } from "./account-cases.ts";
-import { KEY_COLUMNS, keysOf, putReply, SERVER_NOW } from "./account-rows.ts";
+import { KEY_COLUMNS, keysOf } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
 import type { Orm } from "./orm.ts";
+import { putReply } from "./reply-rows.ts";
 import { accounts, apiKeys } from "./schema.ts";
+import { SERVER_NOW } from "./server-clock.ts";
 import { emit } from "./webhook-rows.ts";
 
 /** The keys of accounts. */

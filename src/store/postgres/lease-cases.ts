@@ -1,13 +1,12 @@
 import { and, eq, gt, inArray, sql } from "drizzle-orm";
 import { testTenantOf } from "../../platform/test-tenant.ts";
 import type { LeasePort } from "../lease-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import { putBack } from "./chunk-rows.ts";
 import type { Connection } from "./connection.ts";
-import { LEASE_END } from "./job-rows.ts";
 import { LISTENER_NAME } from "./listener.ts";
 import { builtOnce } from "./orm.ts";
 import { jobChunks, jobs, webhookDeliveries } from "./schema.ts";
+import { LEASE_END, SERVER_NOW } from "./server-clock.ts";
 import { releaseDeliveries } from "./webhook-rows.ts";
 
 /** The leases of a cluster's nodes on what they work on. `processId` is of this process alone. */

@@ -1,8 +1,8 @@
 import { and, asc, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { PartPort } from "../part-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
 import { jobPartFrames as frames, jobs, jobParts as parts } from "./schema.ts";
+import { SERVER_NOW } from "./server-clock.ts";
 
 /** Parts of uploads that any node receives, and any node reads. */
 export function createPartCases({ transact, read }: Connection): PartPort {

@@ -1,8 +1,8 @@
 import { desc } from "drizzle-orm";
 import type { SigningPort } from "../signing-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
 import { signingKeys } from "./schema.ts";
+import { SERVER_NOW } from "./server-clock.ts";
 
 /** The public keys of all nodes. */
 export function createSigningCases({ transact, read }: Connection): SigningPort {

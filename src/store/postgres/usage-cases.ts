@@ -3,11 +3,13 @@ import type { ChargeEntry } from "../account-records.ts";
 import type { QuotaMark, ReplyPort, UsagePort } from "../billing-port.ts";
 import type { ChargeSum } from "../charge-sums.ts";
 import { ClaimLostError } from "../job-port.ts";
-import { lockAccounts, putReply, usageByEndpoint } from "./account-rows.ts";
+import { lockAccounts } from "./account-locks.ts";
 import { finishChunk, lockChunks } from "./chunk-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
+import { usageByEndpoint } from "./month-rows.ts";
 import { builtOnce, type Orm } from "./orm.ts";
+import { putReply } from "./reply-rows.ts";
 import { idempotentReplies, quotaMarks, usageDays, usageEvents } from "./schema.ts";
 import { emit } from "./webhook-rows.ts";
 

@@ -1,10 +1,10 @@
 import { and, eq } from "drizzle-orm";
 import type { WebhookPort, WebhookRecord } from "../webhook-port.ts";
-import { putReply } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
 import { deliveryCases } from "./delivery-cases.ts";
 import { deliveryQueueCases } from "./delivery-queue-cases.ts";
 import type { Orm } from "./orm.ts";
+import { putReply } from "./reply-rows.ts";
 import { webhookDeliveries as deliveries, webhooks } from "./schema.ts";
 import { applyChange, insertWebhook, lockWebhook, readWebhook, webhooksOf } from "./webhook-rows.ts";
 
