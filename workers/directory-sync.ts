@@ -82,7 +82,7 @@ async function measuresOf(probesDir: string | null): Promise<OwnMeasures | null>
   if (probesDir === null) return null;
   const [{ createPublishedEvidence }, { openProbeReader }] = await Promise.all([
     import("../src/prober/published-evidence.ts"),
-    import("../src/store/sqlite/read-probes.ts"),
+    import("../src/store/sqlite/side-databases/probes/read-probes.ts"),
   ]);
   return createPublishedEvidence(() => openProbeReader(probesDir), systemClock);
 }

@@ -12,7 +12,7 @@ import { connectDirectly } from "../net/direct-connection.ts";
 import { createHttpClient, type HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createSteps } from "../platform/steps.ts";
-import { openInferenceDatabase } from "../store/sqlite/open-inference.ts";
+import { openInferenceDatabase } from "../store/sqlite/side-databases/inference/open-inference.ts";
 import type { InferenceServiceConfig } from "./inference-settings.ts";
 import { openPaidRoutes } from "./paid-inference.ts";
 import type { Platform } from "./platform.ts";

@@ -78,7 +78,7 @@ async function startProber(
 ): Promise<ProbeStore> {
   const [{ openProbes }, { createProber }, { PROBE_AGENT }, { createHttpClient }, lookups] =
     await Promise.all([
-      import("../store/sqlite/open-probes.ts"),
+      import("../store/sqlite/side-databases/probes/open-probes.ts"),
       import("../prober/prober.ts"),
       import("../prober/opt-outs.ts"),
       import("../net/http-client.ts"),

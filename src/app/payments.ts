@@ -3,7 +3,7 @@ import { createHttpClient } from "../net/http-client.ts";
 import { createFacilitator } from "../payments/facilitator.ts";
 import { createFacilitatorFetch } from "../payments/facilitator-fetch.ts";
 import { createPayments, type Payments } from "../payments/payments.ts";
-import { openPayments } from "../store/sqlite/open-payments.ts";
+import { openPayments } from "../store/sqlite/side-databases/payments/open-payments.ts";
 import { errorFacts } from "./log.ts";
 import type { PaymentConfig } from "./payment-settings.ts";
 import type { Platform } from "./platform.ts";

@@ -14,7 +14,7 @@ import { SCAN_AGENT } from "../scan/probe.ts";
 import { createRunningScans, type RunningScans } from "../scan/running-scans.ts";
 import { listedHost, scannedListing } from "../scan/scanned-listing.ts";
 import { createScan, type ScanResult } from "../scan/scans.ts";
-import { openScans } from "../store/sqlite/open-scans.ts";
+import { openScans } from "../store/sqlite/side-databases/scans/open-scans.ts";
 import { directoryCheck } from "./directory-check.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";

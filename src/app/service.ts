@@ -18,7 +18,7 @@ import { signingKeyRoutes } from "../http/routes/signing-keys.ts";
 import { createRouting, type Route, type Routing } from "../http/routing.ts";
 import type { Payments } from "../payments/payments.ts";
 import { openSigningKey, type SigningKey } from "../signing/signing-key.ts";
-import { holdDataDir } from "../store/sqlite/data-dir.ts";
+import { holdDataDir } from "../store/sqlite/data-dir/data-dir.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
 import { diskCheck } from "./disk-check.ts";

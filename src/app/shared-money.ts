@@ -11,7 +11,7 @@ import { createSharedMeter } from "../billing/shared-meter.ts";
 import { createPace } from "../jobs/pace.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
-import { holdDataDir } from "../store/sqlite/data-dir.ts";
+import { holdDataDir } from "../store/sqlite/data-dir/data-dir.ts";
 import { accountComponents } from "./account-components.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";

@@ -18,7 +18,7 @@ import { createSharedMeter } from "../billing/shared-meter.ts";
 import { systemClock } from "../platform/clock.ts";
 import { commandNamed } from "../platform/command-name.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
-import { requireDatabase } from "../store/sqlite/database-file.ts";
+import { requireDatabase } from "../store/sqlite/data-dir/database-file.ts";
 import { openBeside, openStore } from "../store/sqlite/open.ts";
 import { DataDirInUseError } from "../store/storage-error.ts";
 import { fail, runCommand } from "./command.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
-import { backupDatabase } from "../store/sqlite/backup.ts";
+import { backupDatabase } from "../store/sqlite/data-dir/backup.ts";
 import { fail, runCommand } from "./command.ts";
 
 /** Copies the database of DATA_DIR to the file named as the only argument. Other settings do not matter here. */

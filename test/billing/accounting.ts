@@ -11,7 +11,7 @@ import { createMeter } from "../../src/billing/meter.ts";
 import { DEFAULT_PLANS, type PlanCatalogue } from "../../src/billing/plans.ts";
 import type { PlanName } from "../../src/contract/words.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import type { SyncFile } from "../../src/store/sqlite/log-sync.ts";
+import type { SyncFile } from "../../src/store/sqlite/connection/log-sync.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 
 /** A clock that stands still until it is moved. */

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { backupDatabase } from "../../src/store/sqlite/backup.ts";
+import { backupDatabase } from "../../src/store/sqlite/data-dir/backup.ts";
 import { callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { startProcess, temporaryFolder } from "../support/process.ts";

@@ -83,7 +83,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "directory",
     "net",
     "prober",
-    "store/sqlite/read-probes",
+    "store/sqlite/side-databases/probes/read-probes",
     "store/directory-port",
     "store/postgres/open-directory",
   ],

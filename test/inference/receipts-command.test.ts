@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createReceiptLedger } from "../../src/inference/receipt-ledger.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createSigningKey, openSigningKey } from "../../src/signing/signing-key.ts";
-import { openInferenceDatabase } from "../../src/store/sqlite/open-inference.ts";
+import { openInferenceDatabase } from "../../src/store/sqlite/side-databases/inference/open-inference.ts";
 import { temporaryFolder } from "../support/process.ts";
 
 const COMMAND = join(import.meta.dir, "../../src/receipts-command.ts");

@@ -7,7 +7,7 @@ import { createReceiptLedger, responseHash } from "../../src/inference/receipt-l
 import { systemClock } from "../../src/platform/clock.ts";
 import { sha256 } from "../../src/platform/sha256.ts";
 import { createSigningKey } from "../../src/signing/signing-key.ts";
-import { openInferenceDatabase } from "../../src/store/sqlite/open-inference.ts";
+import { openInferenceDatabase } from "../../src/store/sqlite/side-databases/inference/open-inference.ts";
 
 const signingKey = createSigningKey(generateKeyPairSync("ed25519").privateKey);
 const PAYMENT = {

@@ -5,7 +5,7 @@ import type { PaidReply } from "../../src/payments/paid-call.ts";
 import { createPayments } from "../../src/payments/payments.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { PaymentStore } from "../../src/store/payment-port.ts";
-import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 import { madeUpTransaction } from "../support/made-up-transaction.ts";
 
 /** What a payment has bought or may have bought stays its own, whatever is asked for the same call by then. */

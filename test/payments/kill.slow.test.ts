@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/platform/clock.ts";
-import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 import { PRICE_MICRO_USD } from "../support/paid-server.ts";
 import { openWorld, type PaidRequest, type PaymentWorld, type WorldPayer } from "../support/payment-world.ts";
 

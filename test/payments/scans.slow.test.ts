@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { ScanReply } from "../../src/contract/specification/scan.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 import { startScanServer } from "../scan/scan-server.ts";
 import { jsonOf } from "../support/json.ts";
 import {

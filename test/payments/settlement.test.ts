@@ -3,7 +3,7 @@ import type { SettleOutcome, VerifyOutcome } from "../../src/payments/facilitato
 import { settle } from "../../src/payments/settlement.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { PaymentRow } from "../../src/store/payment-port.ts";
-import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 
 /** What is made of the words of a facilitator. */
 

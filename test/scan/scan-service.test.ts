@@ -13,7 +13,7 @@ import { createScan } from "../../src/scan/scans.ts";
 import { scoreEvidence } from "../../src/scan/score.ts";
 import { canonicalJson } from "../../src/signing/canonical-json.ts";
 import type { PublicKey } from "../../src/signing/signing-key.ts";
-import { openScans } from "../../src/store/sqlite/open-scans.ts";
+import { openScans } from "../../src/store/sqlite/side-databases/scans/open-scans.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
 import { type MadeUpFacilitator, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";

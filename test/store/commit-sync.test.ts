@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createCommitSync } from "../../src/store/sqlite/commit-sync.ts";
+import { createCommitSync } from "../../src/store/sqlite/connection/commit-sync.ts";
 
 const FULL = 2;
 const NORMAL = 1;

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { backupDatabase } from "../../src/store/sqlite/backup.ts";
+import { backupDatabase } from "../../src/store/sqlite/data-dir/backup.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 import { StorageError, StoreOpenError } from "../../src/store/storage-error.ts";
 import { charge, handClock, openAccounting, signUp, withDirectory } from "../billing/accounting.ts";

@@ -13,7 +13,7 @@ import { createFacilitatorFetch } from "../../src/payments/facilitator-fetch.ts"
 import { findNetwork } from "../../src/payments/networks.ts";
 import { createPayments } from "../../src/payments/payments.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 import { testBoundary } from "./boundary.ts";
 
 export type PaidServerOptions = {

@@ -3,25 +3,25 @@ import type { AtOnce } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { OperatorPort } from "../operator-port.ts";
 import type { EmbeddedStore } from "../port.ts";
-import { createAccountCases } from "./account-cases.ts";
-import { type ConnectionOptions, createConnection } from "./connection.ts";
-import { lockDataDir } from "./data-dir-lock.ts";
+import { createAccountCases } from "./accounts/account-cases.ts";
+import { createOperatorCases } from "./accounts/operator-cases.ts";
+import { createInvoiceCases } from "./billing/invoice-cases.ts";
+import { createUsageCases } from "./billing/usage-cases.ts";
+import { type ConnectionOptions, createConnection } from "./connection/connection.ts";
+import type { SyncFile } from "./connection/log-sync.ts";
+import { withStorageErrors } from "./connection/sqlite-error.ts";
+import { lockDataDir } from "./data-dir/data-dir-lock.ts";
 import {
   asOpenError,
   databasePath,
   openDatabaseFile,
   openMemoryDatabase,
   prepareDataDir,
-} from "./database-file.ts";
-import { createInvoiceCases } from "./invoice-cases.ts";
-import { createJobCases } from "./job-cases.ts";
-import type { SyncFile } from "./log-sync.ts";
+} from "./data-dir/database-file.ts";
+import { createJobCases } from "./jobs/job-cases.ts";
 import { migrate, requireNewestSchema } from "./migrations.ts";
-import { createOperatorCases } from "./operator-cases.ts";
-import { withStorageErrors } from "./sqlite-error.ts";
 import { createStatements } from "./statements.ts";
-import { createUsageCases } from "./usage-cases.ts";
-import { createWebhookCases } from "./webhook-cases.ts";
+import { createWebhookCases } from "./webhooks/webhook-cases.ts";
 
 type StoreOptions =
   | { readonly dataDir: string; readonly clock: Clock; readonly syncFile?: SyncFile }

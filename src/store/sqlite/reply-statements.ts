@@ -1,7 +1,7 @@
 import { and, asc, count, eq, inArray, isNotNull, lte, sql, sum } from "drizzle-orm";
 import { madeOnce } from "../../platform/made-once.ts";
 import type { ReplyRecord } from "../account-records.ts";
-import type { Orm } from "./orm.ts";
+import type { Orm } from "./connection/orm.ts";
 import { idempotentReplies } from "./schema.ts";
 
 export type ReplyStatements = ReturnType<typeof createReplyStatements>;

@@ -1,17 +1,17 @@
-import { createAccountStatements } from "./account-statements.ts";
-import { createChunkClaimStatements } from "./chunk-claim-statements.ts";
-import { createChunkStatements } from "./chunk-statements.ts";
-import { createClockStatements } from "./clock-statements.ts";
-import { createDeliveryStatements } from "./delivery-statements.ts";
-import { createInvoiceStatements } from "./invoice-statements.ts";
-import { createJobStatements } from "./job-statements.ts";
-import { createOperatorStatements } from "./operator-statements.ts";
-import type { Orm } from "./orm.ts";
-import { createPlanPeriodStatements } from "./plan-period-statements.ts";
+import { createAccountStatements } from "./accounts/account-statements.ts";
+import { createOperatorStatements } from "./accounts/operator-statements.ts";
+import { createClockStatements } from "./billing/clock-statements.ts";
+import { createInvoiceStatements } from "./billing/invoice-statements.ts";
+import { createPlanPeriodStatements } from "./billing/plan-period-statements.ts";
+import { createUsageStatements } from "./billing/usage-statements.ts";
+import type { Orm } from "./connection/orm.ts";
+import { createChunkClaimStatements } from "./jobs/chunk-claim-statements.ts";
+import { createChunkStatements } from "./jobs/chunk-statements.ts";
+import { createJobStatements } from "./jobs/job-statements.ts";
 import { createReplyStatements } from "./reply-statements.ts";
 import { probes } from "./schema.ts";
-import { createUsageStatements } from "./usage-statements.ts";
-import { createWebhookStatements } from "./webhook-statements.ts";
+import { createDeliveryStatements } from "./webhooks/delivery-statements.ts";
+import { createWebhookStatements } from "./webhooks/webhook-statements.ts";
 
 /** Creates the statements of all tables: what use cases are made of. */
 export function createStatements(orm: Orm) {

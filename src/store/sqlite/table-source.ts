@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import type { Clock } from "../../platform/clock.ts";
 import { StoreOpenError } from "../storage-error.ts";
 import type { TableSource, TextRow } from "../table-rows.ts";
-import { lockDataDir } from "./data-dir-lock.ts";
-import { asOpenError, databasePath, openDatabaseFile } from "./database-file.ts";
+import { lockDataDir } from "./data-dir/data-dir-lock.ts";
+import { asOpenError, databasePath, openDatabaseFile } from "./data-dir/database-file.ts";
 import { migrate } from "./migrations.ts";
 import { openStore } from "./open.ts";
 

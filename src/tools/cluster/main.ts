@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { listenError } from "../../app/listener.ts";
 import { ConfigError, createReader } from "../../app/setting-reader.ts";
-import { type DataDirLock, lockDataDir } from "../../store/sqlite/data-dir-lock.ts";
+import { type DataDirLock, lockDataDir } from "../../store/sqlite/data-dir/data-dir-lock.ts";
 import { StoreOpenError } from "../../store/storage-error.ts";
 import { balancerConfig } from "./balancer.ts";
 import { type Child, endedWithParent, startChild } from "./children.ts";

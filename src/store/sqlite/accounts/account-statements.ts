@@ -1,0 +1,137 @@
+import { and, asc, eq, getTableColumns, gt, isNull, lte, or, sql } from "drizzle-orm";
+import { madeOnce } from "../../../platform/made-once.ts";
+import type { AccountRecord, FoundKey, KeyRecord } from "../../account-records.ts";
+import { worksAfter } from "../../conditions.ts";
+import type { Orm } from "../connection/orm.ts";
+import { accounts, apiKeys } from "../schema.ts";
+
+export type AccountStatements = ReturnType<typeof createAccountStatements>;
+
+/** Accounts and the hashes of their keys. */
+export function createAccountStatements(orm: Orm) {
+  const byId = madeOnce(() =>
+    orm
+      .select()
+      .from(accounts)
+      .where(eq(accounts.accountId, sql.placeholder("accountId")))
+      .prepare(),
+  ).get;
+  const { expiryEventAt, ...keyColumns } = getTableColumns(apiKeys);
+  const keyByHash = madeOnce(() =>
+    orm
+      .select({ ...keyColumns, plan: accounts.plan, suspendedAt: accounts.suspendedAt })
+      .from(apiKeys)
+      .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
+      .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
+      .prepare(),
+  ).get;
+  // Looked at every two seconds by a server that has nothing else to do.
+  const expiringKeys = madeOnce(() =>
+    orm
+      .select(keyColumns)
+      .from(apiKeys)
+      .where(
+        and(
+          gt(apiKeys.expiresAt, sql.placeholder("after")),
+          lte(apiKeys.expiresAt, sql.placeholder("until")),
+          isNull(expiryEventAt),
+          isNull(apiKeys.revokedAt),
+          isNull(apiKeys.rotatesAt),
+        ),
+      )
+      .orderBy(asc(apiKeys.expiresAt))
+      .limit(sql.placeholder("limit"))
+      .prepare(),
+  ).get;
+
+  return {
+    /** False, and nothing written, where an account with this normalized mailbox exists. */
+    insert: (row: AccountRecord): boolean =>
+      orm
+        .insert(accounts)
+        .values(row)
+        .onConflictDoNothing({ target: accounts.normalized })
+        .returning({ accountId: accounts.accountId })
+        .all().length > 0,
+
+    find: (accountId: string): AccountRecord | undefined => byId().get({ accountId }),
+
+    setPlan: (accountId: string, plan: string, pendingPlan: string | null): void => {
+      orm.update(accounts).set({ plan, pendingPlan }).where(eq(accounts.accountId, accountId)).run();
+    },
+
+    setSpendLimit: (accountId: string, spendLimitMicroUsd: number | null): void => {
+      orm.update(accounts).set({ spendLimitMicroUsd }).where(eq(accounts.accountId, accountId)).run();
+    },
+
+    setSuspended: (accountId: string, suspendedAt: number | null): void => {
+      orm.update(accounts).set({ suspendedAt }).where(eq(accounts.accountId, accountId)).run();
+    },
+
+    findByMailbox: (normalized: string): AccountRecord | undefined =>
+      orm.select().from(accounts).where(eq(accounts.normalized, normalized)).get(),
+
+    /** Up to `limit` accounts in the order of their ids, after `afterId`. */
+    page: (afterId: string, limit: number): AccountRecord[] =>
+      orm
+        .select()
+        .from(accounts)
+        .where(gt(accounts.accountId, afterId))
+        .orderBy(asc(accounts.accountId))
+        .limit(limit)
+        .all(),
+
+    /** Removes the personal data and the keys of an account. Its id, counts and invoices stay. */
+    erase: (accountId: string, erasedAt: number): void => {
+      orm.delete(apiKeys).where(eq(apiKeys.accountId, accountId)).run();
+      const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
+      orm
+        .update(accounts)
+        .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
+        .where(eq(accounts.accountId, accountId))
+        .run();
+    },
+
+    insertKey: (row: KeyRecord): void => {
+      orm.insert(apiKeys).values(row).run();
+    },
+
+    findKey: (keyHash: string): FoundKey | undefined => keyByHash().get({ keyHash }),
+
+    /** Keys of an account that work, or ended after `endedAfter`, oldest first. */
+    keys: (accountId: string, endedAfter: number): KeyRecord[] =>
+      orm
+        .select(keyColumns)
+        .from(apiKeys)
+        .where(worksAfter(apiKeys, accountId, endedAfter))
+        .orderBy(asc(apiKeys.createdAt), asc(apiKeys.keyId))
+        .all(),
+
+    /** Ends a key by rotation, unless it ends before. */
+    endKey: (keyHash: string, endsAt: number): void => {
+      orm
+        .update(apiKeys)
+        .set({ expiresAt: endsAt, rotatesAt: endsAt })
+        .where(
+          and(eq(apiKeys.keyHash, keyHash), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, endsAt))),
+        )
+        .run();
+    },
+
+    /** Up to `limit` keys that end between these times by themselves, and have had no event. */
+    expiringKeys: (after: number, until: number, limit: number): KeyRecord[] =>
+      expiringKeys().all({ after, until, limit }),
+
+    markExpiryEvent: (keyHash: string, at: number): void => {
+      orm.update(apiKeys).set({ expiryEventAt: at }).where(eq(apiKeys.keyHash, keyHash)).run();
+    },
+
+    revokeKey: (keyHash: string, revokedAt: number): void => {
+      orm.update(apiKeys).set({ revokedAt }).where(eq(apiKeys.keyHash, keyHash)).run();
+    },
+
+    markKeyUsed: (keyHash: string, lastUsedAt: number): void => {
+      orm.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.keyHash, keyHash)).run();
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { AtOnce } from "../../../platform/answer.ts";
+import type { OperatorPort } from "../../operator-port.ts";
+import type { ClockStatements } from "../billing/clock-statements.ts";
+import type { PlanPeriodStatements } from "../billing/plan-period-statements.ts";
+import type { Transact } from "../connection/connection.ts";
+import type { JobStatements } from "../jobs/job-statements.ts";
+import type { WebhookStatements } from "../webhooks/webhook-statements.ts";
+import type { AccountStatements } from "./account-statements.ts";
+import type { OperatorStatements } from "./operator-statements.ts";
+
+type Statements = {
+  readonly accounts: AccountStatements;
+  readonly planPeriods: PlanPeriodStatements;
+  readonly operators: OperatorStatements;
+  readonly clock: ClockStatements;
+  readonly jobs: JobStatements;
+  readonly webhooks: WebhookStatements;
+};
+
+/** What operators ask and do, and the kept clock. */
+export function createOperatorCases(
+  { accounts, planPeriods, operators, clock, webhooks, jobs }: Statements,
+  transact: Transact,
+): AtOnce<OperatorPort> {
+  return {
+    findAccountByMailbox: (normalized) => accounts.findByMailbox(normalized) ?? null,
+    accountPage: accounts.page,
+    suspendAccount: (accountId, suspendedAt, act) =>
+      transact(() => {
+        accounts.setSuspended(accountId, suspendedAt);
+        operators.record(act);
+      }),
+    creditUnits: (planPeriodId, units, act) =>
+      transact(() => {
+        planPeriods.credit(planPeriodId, units);
+        operators.record(act);
+      }),
+    eraseAccount: (accountId, erasedAt, act) =>
+      transact(() => {
+        const running = planPeriods.running(accountId);
+        if (running !== undefined) {
+          planPeriods.end(
+            running.planPeriodId,
+            Math.max(running.startsAt, Math.min(erasedAt, running.periodEnd)),
+          );
+        }
+        accounts.erase(accountId, erasedAt);
+        jobs.deleteOf(accountId, erasedAt);
+        for (const { webhookId } of webhooks.ofAccount(accountId)) webhooks.remove(webhookId);
+        operators.record(act);
+      }),
+    askCommand: operators.ask,
+    nextCommand: () => operators.next() ?? null,
+    answerCommand: operators.answer,
+    commandOutcome: operators.outcome,
+    withdrawCommand: operators.withdraw,
+    removeCommand: operators.remove,
+    removeAnsweredCommands: operators.removeAnswered,
+    recordAct: operators.record,
+    acts: operators.acts,
+    findKeptClock: () => clock.find() ?? null,
+    keepClock: clock.keep,
+    confirmClock: clock.confirm,
+  };
+}

@@ -1,0 +1,91 @@
+import { and, asc, eq, gte, inArray, sql } from "drizzle-orm";
+import { madeOnce } from "../../../platform/made-once.ts";
+import type { ChunkResults, NewJobChunk } from "../../job-records.ts";
+import type { Orm } from "../connection/orm.ts";
+import { jobChunks, jobInputs, jobResults } from "../schema.ts";
+
+export type ChunkStatements = ReturnType<typeof createChunkStatements>;
+
+/** Chunks of jobs: their rows, inputs and results. */
+export function createChunkStatements(orm: Orm) {
+  const input = madeOnce(() =>
+    orm
+      .select({ body: jobInputs.body })
+      .from(jobInputs)
+      .where(and(eq(jobInputs.jobId, sql.placeholder("jobId")), eq(jobInputs.n, sql.placeholder("n"))))
+      .prepare(),
+  ).get;
+  const results = madeOnce(() =>
+    orm
+      .select({ body: jobResults.body })
+      .from(jobResults)
+      .where(and(eq(jobResults.jobId, sql.placeholder("jobId")), eq(jobResults.n, sql.placeholder("n"))))
+      .orderBy(asc(jobResults.rowsDone))
+      .prepare(),
+  ).get;
+
+  return {
+    add: (jobId: string, { n, firstRow, rows, form, body }: NewJobChunk): void => {
+      const chunk = { jobId, n, firstRow, rows, form };
+      const fresh = { state: "waiting", attempt: 0, duplicates: null, rowsDone: 0, units: 0 };
+      orm
+        .insert(jobChunks)
+        .values({ ...chunk, ...fresh, unchecked: 0, lineBytes: 0 })
+        .run();
+      orm
+        .insert(jobInputs)
+        .values({ jobId, n, body: Buffer.from(body) })
+        .run();
+    },
+
+    markDuplicates: (jobId: string, n: number, duplicates: Uint8Array): void => {
+      orm
+        .update(jobChunks)
+        .set({ duplicates: Buffer.from(duplicates) })
+        .where(and(eq(jobChunks.jobId, jobId), eq(jobChunks.n, n)))
+        .run();
+    },
+
+    results: (jobId: string, fromChunk: number, limit: number): ChunkResults[] =>
+      orm
+        .select({
+          n: jobChunks.n,
+          firstRow: jobChunks.firstRow,
+          rows: jobChunks.rows,
+          rowsDone: jobChunks.rowsDone,
+          form: jobChunks.form,
+          lineBytes: jobChunks.lineBytes,
+        })
+        .from(jobChunks)
+        .where(and(eq(jobChunks.jobId, jobId), gte(jobChunks.n, fromChunk)))
+        .orderBy(asc(jobChunks.n))
+        .limit(limit)
+        .all(),
+
+    resultBodies: (jobId: string, n: number): Uint8Array[] =>
+      results()
+        .all({ jobId, n })
+        .map(({ body }) => body),
+
+    inputBody: (jobId: string, n: number): Uint8Array | null => input().get({ jobId, n })?.body ?? null,
+
+    erase: (jobId: string, limit: number): boolean => {
+      const chunks = orm
+        .select({ n: jobChunks.n })
+        .from(jobChunks)
+        .where(eq(jobChunks.jobId, jobId))
+        .orderBy(asc(jobChunks.n))
+        .limit(limit)
+        .all()
+        .map(({ n }) => n);
+      if (chunks.length === 0) return false;
+      for (const table of [jobInputs, jobResults, jobChunks]) {
+        orm
+          .delete(table)
+          .where(and(eq(table.jobId, jobId), inArray(table.n, chunks)))
+          .run();
+      }
+      return true;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { AtOnce } from "../../../platform/answer.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { JobPort } from "../../job-port.ts";
+import { UNFINISHED } from "../../job-records.ts";
+import { endOfJob, RUNNING } from "../../job-rounds.ts";
+import { StorageError } from "../../storage-error.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { ReplyStatements } from "../reply-statements.ts";
+import { type EventStatements, emitJobEvent } from "../webhooks/webhook-cases.ts";
+import type { ChunkClaimStatements } from "./chunk-claim-statements.ts";
+import type { ChunkStatements } from "./chunk-statements.ts";
+import type { JobStatements } from "./job-statements.ts";
+
+type Statements = EventStatements & {
+  readonly jobs: JobStatements;
+  readonly chunks: ChunkStatements;
+  readonly claims: ChunkClaimStatements;
+  readonly replies: ReplyStatements;
+};
+
+/** Jobs, and the chunk ledger that is their queue. */
+export function createJobCases(
+  { jobs, chunks, claims, replies, webhooks, deliveries }: Statements,
+  { transact, emptyLog }: Pick<Connection, "transact" | "emptyLog">,
+  clock: Pick<Clock, "now">,
+): AtOnce<JobPort> {
+  function isReceiving(jobId: string): boolean {
+    const job = jobs.find(jobId);
+    return job?.status === "receiving" && job.deletedAt === null;
+  }
+
+  return {
+    createJob: (job, reply, unfinishedMax) =>
+      transact(() => {
+        if (jobs.countOf(job.accountId, UNFINISHED) >= unfinishedMax) return false;
+        jobs.insert(job);
+        if (reply !== null) replies.put(reply);
+        return true;
+      }),
+    claimInput: () => true,
+    releaseInput: () => {},
+    unreadJobs: () => jobs.inStatus(["receiving"]),
+    addJobChunks: (jobId, added) =>
+      transact(() => {
+        if (!isReceiving(jobId)) throw new StorageError("the input of the job is no longer read");
+        for (const chunk of added) chunks.add(jobId, chunk);
+      }, "with_sync"),
+    markDuplicates: (jobId, firstChunk, duplicates) =>
+      transact(() => {
+        for (const [index, bits] of duplicates.entries()) {
+          if (bits !== null) chunks.markDuplicates(jobId, firstChunk + index, bits);
+        }
+      }, "with_sync"),
+    changeJob: (jobId, from, change, options) =>
+      transact(() => {
+        const before = jobs.find(jobId);
+        const after = jobs.change(jobId, from, change, options) ?? null;
+        if (after !== null && after.status !== before?.status)
+          emitJobEvent({ webhooks, deliveries }, after, clock.now());
+        return after;
+      }),
+    startJob: (jobId, change, reply) =>
+      transact(() => {
+        const started = isReceiving(jobId) ? (jobs.change(jobId, ["receiving"], change) ?? null) : null;
+        if (started !== null && reply !== null) replies.put(reply);
+        return started;
+      }),
+    findJob: (jobId) => jobs.find(jobId) ?? null,
+    jobPage: (page) => {
+      const after = page.afterJobId === null ? undefined : jobs.find(page.afterJobId);
+      if (page.afterJobId !== null && after?.accountId !== page.accountId) return null;
+      return jobs.page(page, after);
+    },
+    jobsIn: jobs.inStatus,
+    unfinishedJobs: jobs.unfinished,
+    countJobs: jobs.countOf,
+    jobsToErase: jobs.toErase,
+    claimChunk: (jobId) =>
+      transact(() => {
+        const job = jobs.find(jobId);
+        if (job === undefined || !RUNNING.includes(job.status)) return null;
+        const chunk = claims.claim(jobId);
+        return chunk === null ? null : { chunk, job };
+      }, "with_sync"),
+    claimGap: (jobId) =>
+      transact(() => {
+        const job = jobs.find(jobId);
+        if (job?.status !== "paused" || !claims.hasGap(jobId)) return null;
+        const chunk = claims.claim(jobId);
+        return chunk === null ? null : { chunk, job };
+      }, "with_sync"),
+    releaseChunk: (claim, attempts) => transact(() => claims.release(claim, attempts), "with_sync"),
+    keepUnchecked: (claim) => transact(() => claims.keepUnchecked(claim), "with_sync"),
+    reapChunks: () => transact(() => claims.reap()),
+    endRound: (jobId, ended) =>
+      transact(() => {
+        const job = jobs.find(jobId);
+        if (job === undefined) return { changed: null, isWaiting: false };
+        const unfinished = claims.unfinished(jobId);
+        const end = endOfJob(job, unfinished, ended);
+        if (end === null) {
+          return { changed: null, isWaiting: unfinished.waiting > 0 && RUNNING.includes(job.status) };
+        }
+        const isAgain = end.isFirstRound && claims.requeueUnchecked(jobId) > 0;
+        const changed = jobs.change(jobId, [job.status], isAgain ? { round: 2 } : end.change) ?? null;
+        if (!isAgain && changed !== null) emitJobEvent({ webhooks, deliveries }, changed, clock.now());
+        return { changed, isWaiting: isAgain };
+      }),
+    chunkResults: chunks.results,
+    resultBodies: chunks.resultBodies,
+    inputBody: chunks.inputBody,
+    eraseChunks: (jobId, limit) => transact(() => chunks.erase(jobId, limit), "with_sync"),
+    forgetJob: (jobId) => transact(() => jobs.forget(jobId)),
+    clearErased: emptyLog,
+  };
+}

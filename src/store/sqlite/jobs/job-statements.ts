@@ -1,0 +1,169 @@
+import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { madeOnce } from "../../../platform/made-once.ts";
+import { isTestTenant, ownerOf, testTenantOf } from "../../../platform/test-tenant.ts";
+import type { JobChange, JobPage } from "../../job-port.ts";
+import {
+  type FinishedChunk,
+  type JobCounts,
+  type JobRecord,
+  type JobStatus,
+  STOPPABLE,
+  UNFINISHED,
+} from "../../job-records.ts";
+import type { Orm } from "../connection/orm.ts";
+import { jobs } from "../schema.ts";
+
+/** What a chunk adds to its job. */
+export type JobProgress = Pick<FinishedChunk, "processed" | "counts" | "units">;
+
+/** The jobs of a tenant: those of test keys are kept with the account, apart from its own. */
+function ofTenant(tenant: string) {
+  return and(eq(jobs.accountId, ownerOf(tenant)), eq(jobs.isTest, isTestTenant(tenant)));
+}
+
+function read(row: typeof jobs.$inferSelect): JobRecord {
+  return row.isTest ? { ...row, accountId: testTenantOf(row.accountId) } : row;
+}
+
+export type JobStatements = ReturnType<typeof createJobStatements>;
+
+/** Jobs. Their chunks are rows of their own. */
+export function createJobStatements(orm: Orm) {
+  const find = madeOnce(() =>
+    orm
+      .select()
+      .from(jobs)
+      .where(eq(jobs.jobId, sql.placeholder("jobId")))
+      .prepare(),
+  ).get;
+  // Looked at each second by a server that has nothing else to do.
+  const inStatus = madeOnce(() =>
+    orm
+      .select()
+      .from(jobs)
+      .where(inArray(jobs.status, sql`(SELECT value FROM json_each(${sql.placeholder("statuses")}))`))
+      .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
+      .prepare(),
+  ).get;
+
+  return {
+    insert: (job: JobRecord): void => {
+      orm
+        .insert(jobs)
+        .values({ ...job, accountId: ownerOf(job.accountId) })
+        .run();
+    },
+
+    find: (jobId: string): JobRecord | undefined => {
+      const row = find().get({ jobId });
+      return row === undefined ? undefined : read(row);
+    },
+
+    change: (
+      jobId: string,
+      from: readonly JobStatus[],
+      change: JobChange,
+      options?: string,
+    ): JobRecord | undefined => {
+      const row = orm
+        .update(jobs)
+        .set(change)
+        .where(
+          and(
+            eq(jobs.jobId, jobId),
+            inArray(jobs.status, [...from]),
+            options === undefined ? undefined : eq(jobs.options, options),
+          ),
+        )
+        .returning()
+        .get();
+      return row === undefined ? undefined : read(row);
+    },
+
+    /** Adds the outcome of a chunk. Throws where the job is not there. */
+    addProgress: (jobId: string, { processed, counts, units }: JobProgress): void => {
+      const job = find().get({ jobId });
+      if (job === undefined) throw new Error("a chunk was finished of a job that is not there");
+      const before: JobCounts = JSON.parse(job.counts);
+      const words = new Set([...Object.keys(before), ...Object.keys(counts)]);
+      const sums = [...words].map((word) => [word, (before[word] ?? 0) + (counts[word] ?? 0)] as const);
+      orm
+        .update(jobs)
+        .set({
+          processed: job.processed + processed,
+          counts: JSON.stringify(Object.fromEntries(sums)),
+          unitsCharged: job.unitsCharged + units,
+        })
+        .where(eq(jobs.jobId, jobId))
+        .run();
+    },
+
+    page: ({ accountId, status, limit }: JobPage, after: JobRecord | undefined): JobRecord[] =>
+      orm
+        .select()
+        .from(jobs)
+        .where(
+          and(
+            ofTenant(accountId),
+            isNull(jobs.deletedAt),
+            status === null ? undefined : eq(jobs.status, status),
+            after === undefined
+              ? undefined
+              : or(
+                  lt(jobs.createdAt, after.createdAt),
+                  and(eq(jobs.createdAt, after.createdAt), lt(jobs.jobId, after.jobId)),
+                ),
+          ),
+        )
+        .orderBy(desc(jobs.createdAt), desc(jobs.jobId))
+        .limit(limit)
+        .all()
+        .map(read),
+
+    inStatus: (statuses: readonly JobStatus[]): JobRecord[] =>
+      inStatus()
+        .all({ statuses: JSON.stringify(statuses) })
+        .map(read),
+
+    unfinished: (): { status: JobStatus; statusReason: string | null; jobs: number }[] =>
+      orm
+        .select({ status: jobs.status, statusReason: jobs.statusReason, jobs: count() })
+        .from(jobs)
+        .where(inArray(jobs.status, [...UNFINISHED]))
+        .groupBy(jobs.status, jobs.statusReason)
+        .all(),
+
+    countOf: (accountId: string, statuses: readonly JobStatus[]): number =>
+      orm
+        .select({ jobs: count() })
+        .from(jobs)
+        .where(and(ofTenant(accountId), inArray(jobs.status, [...statuses])))
+        .get()?.jobs ?? 0,
+
+    toErase: (now: number, limit: number): JobRecord[] =>
+      orm
+        .select()
+        .from(jobs)
+        .where(and(isNull(jobs.erasedAt), lte(jobs.expiresAt, now)))
+        .limit(limit)
+        .all()
+        .map(read),
+
+    /** Deletes the jobs of an account and of its test keys, and what was said about them. */
+    deleteOf: (accountId: string, at: number): void => {
+      const own = eq(jobs.accountId, accountId);
+      const isKept = and(own, isNull(jobs.deletedAt));
+      orm.update(jobs).set({ name: null, webhookUrl: null }).where(own).run();
+      orm
+        .update(jobs)
+        .set({ status: "cancelling", statusReason: "by_operator" })
+        .where(and(isKept, inArray(jobs.status, [...STOPPABLE])))
+        .run();
+      orm.update(jobs).set({ deletedAt: at, expiresAt: at }).where(isKept).run();
+    },
+
+    forget: (jobId: string): void => {
+      orm.delete(jobs).where(eq(jobs.jobId, jobId)).run();
+    },
+  };
+}

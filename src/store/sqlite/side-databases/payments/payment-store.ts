@@ -1,0 +1,76 @@
+import { and, asc, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import type { PaymentRow, PaymentStore } from "../../../payment-port.ts";
+import type { Orm } from "../../connection/orm.ts";
+import { payments } from "./payment-schema.ts";
+
+/** The statements of the payments' database. */
+export function createPaymentStore(orm: Orm): PaymentStore {
+  const thisPayment = eq(payments.paymentId, sql.placeholder("paymentId"));
+  const find = orm.select().from(payments).where(thisPayment).prepare();
+  const update = (paymentId: string, values: Partial<PaymentRow>): void => {
+    orm.update(payments).set(values).where(eq(payments.paymentId, paymentId)).run();
+  };
+
+  return {
+    find: (paymentId: string): PaymentRow | undefined => find.get({ paymentId }),
+
+    insert: (row: PaymentRow): void => {
+      orm.insert(payments).values(row).run();
+    },
+
+    resume: (paymentId: string): void => update(paymentId, { state: "settling", reason: null }),
+
+    doubt: (paymentId: string): void => update(paymentId, { isDoubtful: true }),
+
+    settle: (
+      paymentId: string,
+      settled: { transaction: string | null; payer: string | null; at: number },
+    ): void =>
+      update(paymentId, {
+        state: "settled",
+        reason: null,
+        transaction: settled.transaction,
+        settledAt: settled.at,
+        request: null,
+        ...(settled.payer === null ? {} : { payer: settled.payer }),
+      }),
+
+    release: (paymentId: string, reason: string): void => update(paymentId, { state: "released", reason }),
+
+    keepAnswer: (paymentId: string, answer: string): void => update(paymentId, { answer }),
+
+    settling: (limit: number): { readonly paymentId: string }[] =>
+      orm
+        .select({ paymentId: payments.paymentId })
+        .from(payments)
+        .where(eq(payments.state, "settling"))
+        .orderBy(asc(payments.createdAt))
+        .limit(limit)
+        .all(),
+
+    removeExpiredAnswers: (now: number, limit: number): number => {
+      const expired = orm
+        .select({ paymentId: payments.paymentId })
+        .from(payments)
+        .where(and(lte(payments.answerExpiresAt, now), isNotNull(payments.answer)))
+        .orderBy(asc(payments.answerExpiresAt))
+        .limit(limit);
+      return orm
+        .update(payments)
+        .set({ answer: null })
+        .where(inArray(payments.paymentId, expired))
+        .returning({ paymentId: payments.paymentId })
+        .all().length;
+    },
+
+    settledTotals: (): { readonly count: number; readonly microUsd: number } =>
+      orm
+        .select({
+          count: sql<number>`count(*)`.mapWith(Number),
+          microUsd: sql<number>`coalesce(sum(${payments.amountMicroUsd}), 0)`.mapWith(Number),
+        })
+        .from(payments)
+        .where(eq(payments.state, "settled"))
+        .get() ?? { count: 0, microUsd: 0 },
+  };
+}

@@ -1,0 +1,163 @@
+import type { AtOnce } from "../../../platform/answer.ts";
+import { jobEvent } from "../../job-event.ts";
+import type { JobRecord } from "../../job-records.ts";
+import type { NewEvent, WebhookChange, WebhookPort, WebhookRecord } from "../../webhook-port.ts";
+import type { Transact } from "../connection/connection.ts";
+import type { ReplyStatements } from "../reply-statements.ts";
+import type { DeliveryStatements } from "./delivery-statements.ts";
+import type { WebhookStatements } from "./webhook-statements.ts";
+
+/** What an event is written with. */
+export type EventStatements = {
+  readonly webhooks: WebhookStatements;
+  readonly deliveries: DeliveryStatements;
+};
+
+/** Webhooks, and the queue of their deliveries. */
+export function createWebhookCases(
+  statements: EventStatements & { readonly replies: ReplyStatements },
+  transact: Transact,
+): AtOnce<WebhookPort> {
+  const { webhooks, deliveries, replies } = statements;
+  const owned = (accountId: string, webhookId: string): WebhookRecord | null => {
+    const found = webhooks.find(webhookId);
+    return found?.accountId === accountId ? found : null;
+  };
+  return {
+    createWebhook: (webhook, reply) =>
+      transact(() => {
+        webhooks.insert(webhook);
+        if (reply !== null) replies.put(reply);
+      }),
+    findWebhook: owned,
+    webhooksOf: webhooks.ofAccount,
+    changeWebhook: (accountId, webhookId, change, replyOf) =>
+      transact(() => {
+        const before = owned(accountId, webhookId);
+        if (before === null) return null;
+        applyChange(statements, before, change);
+        const after = owned(accountId, webhookId) ?? before;
+        const reply = replyOf(after);
+        if (reply !== null) replies.put(reply);
+        return after;
+      }),
+    removeWebhook: (accountId, webhookId) =>
+      transact(() => {
+        if (owned(accountId, webhookId) === null) return false;
+        webhooks.remove(webhookId);
+        return true;
+      }),
+    addDelivery: (webhook, event, replyOf) =>
+      transact(() => {
+        const delivery = deliver(statements, webhook, event, deliveries.newEventId(), null);
+        const reply = replyOf(delivery);
+        if (reply !== null) replies.put(reply);
+        return delivery;
+      }),
+    deliveryPage: (page) => {
+      const { afterDeliveryId, webhookId } = page;
+      const after = afterDeliveryId === null ? undefined : deliveries.find(afterDeliveryId);
+      if (afterDeliveryId !== null && after?.webhookId !== webhookId) return null;
+      return deliveries.page(page, after);
+    },
+    replayDelivery: (webhookId, deliveryId, at, replyOf) =>
+      transact(() => {
+        if (deliveries.find(deliveryId)?.webhookId !== webhookId) return null;
+        deliveries.replay(deliveryId, at);
+        webhooks.hasten(webhookId, at);
+        const delivery = deliveries.find(deliveryId) ?? null;
+        const reply = delivery === null ? null : replyOf(delivery);
+        if (reply !== null) replies.put(reply);
+        return delivery;
+      }),
+    claimDelivery: (now, exceptAccounts) => {
+      // Looked for every half second: a transaction is begun only where there is something to claim.
+      if (webhooks.firstDue(now, exceptAccounts) === undefined) return null;
+      return transact(() => {
+        for (;;) {
+          const webhook = webhooks.firstDue(now, exceptAccounts);
+          if (webhook === undefined) return null;
+          const delivery = deliveries.nextOf(webhook.webhookId);
+          const isDue = delivery !== undefined && (delivery.nextAttemptAt ?? 0) <= now;
+          if (isDue) deliveries.claim(delivery.deliveryId);
+          // Its next turn comes behind the webhooks that wait already.
+          webhooks.queue(webhook.webhookId, now);
+          if (isDue) return { delivery, webhook };
+        }
+      }, "with_sync");
+    },
+    nextDueAt: webhooks.nextDueAt,
+    endAttempt: (deliveryId, at, outcome, end) =>
+      transact(() => {
+        const delivery = deliveries.find(deliveryId);
+        const webhook = delivery === undefined ? undefined : webhooks.find(delivery.webhookId);
+        if (delivery === undefined || webhook === undefined) return;
+        applyChange(statements, webhook, end.webhook);
+        const isDisabled = (end.webhook.disabledReason ?? webhook.disabledReason) !== null;
+        const isGivenUp = end.state === "pending" && isDisabled && delivery.url === null;
+        const last = isGivenUp ? { ...end, state: "failed" as const, nextAttemptAt: null } : end;
+        deliveries.end(delivery, at, outcome, last);
+        if (last.nextAttemptAt !== null) webhooks.hasten(webhook.webhookId, last.nextAttemptAt);
+        // An attempt that a power failure makes forgotten is made again, under the same id.
+      }, "with_sync"),
+    reapDeliveries: () =>
+      transact(() => {
+        const claimed = deliveries.sending();
+        for (const { deliveryId, webhookId, nextAttemptAt } of claimed) {
+          deliveries.release(deliveryId);
+          webhooks.hasten(webhookId, nextAttemptAt ?? 0);
+        }
+        return claimed.length;
+      }),
+    removeDeliveries: (before, limit) => transact(() => deliveries.removeOld(before, limit), "with_sync"),
+  };
+}
+
+/** Writes an event for every webhook of an account that is enabled and wants it. Part of a transaction. */
+export function emit(
+  statements: EventStatements,
+  accountId: string,
+  event: NewEvent,
+  oneOffUrl: string | null = null,
+): void {
+  const { webhooks, deliveries } = statements;
+  const all = webhooks.ofAccount(accountId);
+  const eventId = all.length === 0 ? "" : deliveries.newEventId();
+  for (const webhook of all) {
+    const isWanted = webhook.events === null || webhook.events.includes(event.type);
+    if (webhook.disabledReason === null && isWanted) deliver(statements, webhook, event, eventId, null);
+  }
+  const [first] = all;
+  if (oneOffUrl !== null && first !== undefined) deliver(statements, first, event, eventId, oneOffUrl);
+}
+
+/** Writes the event that a job's change of state is. Part of the transaction of the change. */
+export function emitJobEvent(statements: EventStatements, job: JobRecord, at: number): void {
+  const event = jobEvent(job, at);
+  if (event !== null) emit(statements, job.accountId, event, job.webhookUrl);
+}
+
+function deliver(
+  { webhooks, deliveries }: EventStatements,
+  webhook: WebhookRecord,
+  { type, at, data }: NewEvent,
+  eventId: string,
+  url: string | null,
+) {
+  const { webhookId, accountId } = webhook;
+  const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+  const delivery = deliveries.insert({ webhookId, accountId, url, eventId, type, body, createdAt: at });
+  webhooks.hasten(webhookId, at);
+  return delivery;
+}
+
+function applyChange(
+  { webhooks, deliveries }: EventStatements,
+  before: WebhookRecord,
+  change: WebhookChange,
+): void {
+  webhooks.change(before.webhookId, change);
+  if (before.disabledReason !== null || (change.disabledReason ?? null) === null) return;
+  deliveries.giveUp(before.webhookId);
+  webhooks.queue(before.webhookId, 0);
+}
