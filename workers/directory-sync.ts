@@ -92,6 +92,6 @@ async function sharedOf(
   database: NonNullable<SyncSettings["database"]> | null,
 ): Promise<DirectoryFilePort | null> {
   if (database === null) return null;
-  const { openDirectoryFiles } = await import("../src/store/postgres/open-directory.ts");
+  const { openDirectoryFiles } = await import("../src/store/postgres/directory/open-directory.ts");
   return openDirectoryFiles({ ...database, clock: systemClock });
 }

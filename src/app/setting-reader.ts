@@ -3,7 +3,7 @@ import { DEFAULT_PLANS, isPlanName, type PlanCatalogue } from "../billing/plans.
 import { readPlans } from "../billing/plans-file.ts";
 import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
 import { parseServerAddress } from "../dns/server-address.ts";
-import { parseDatabaseUrl } from "../store/postgres/database-url.ts";
+import { parseDatabaseUrl } from "../store/postgres/connection/database-url.ts";
 
 export type Environment = { readonly [name: string]: string | undefined };
 

@@ -85,7 +85,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "prober",
     "store/sqlite/side-databases/probes/read-probes",
     "store/directory-port",
-    "store/postgres/open-directory",
+    "store/postgres/directory/open-directory",
   ],
   // The compositions: they know every room, and nothing but each other knows them.
   app: ["*"],
@@ -205,7 +205,7 @@ describe("the rooms of the house", () => {
       /^src\/(store\/postgres|jobs\/uploads\/shared-parts|verification\/phone|verification\/documents\/(registry|autodetect))/;
     // The form of an address, and the search for card numbers in what is no address, need no other file.
     const read = (await readAtStart("src/main.ts")).filter((file) => isLater.test(file));
-    expect(read).toEqual(["src/store/postgres/database-url.ts"]);
+    expect(read).toEqual(["src/store/postgres/connection/database-url.ts"]);
     expect(await readAtStart("workers/batch.ts")).toContain("src/verification/phone/validation.ts");
   });
 

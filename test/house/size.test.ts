@@ -33,7 +33,7 @@ const LONG_FILES: readonly string[] = [
   "src/jobs/uploads/uploads.ts",
   "src/judge/judgement.ts",
   "src/payments/payments.ts",
-  "src/store/postgres/connection.ts",
+  "src/store/postgres/connection/connection.ts",
   "src/store/postgres/schema.ts",
   "src/store/sqlite/schema.ts",
   "src/tools/data-refresh/gibberish-table.ts",

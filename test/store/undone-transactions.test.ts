@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { sql } from "drizzle-orm";
-import { type Connection, createConnection } from "../../src/store/postgres/connection.ts";
-import type { Orm } from "../../src/store/postgres/orm.ts";
+import { type Connection, createConnection } from "../../src/store/postgres/connection/connection.ts";
+import type { Orm } from "../../src/store/postgres/connection/orm.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
 

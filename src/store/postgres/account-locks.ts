@@ -1,5 +1,5 @@
 import { asc, sql } from "drizzle-orm";
-import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
+import { arrayOf, builtOnce, listIn, type Orm } from "./connection/orm.ts";
 import { accounts } from "./schema.ts";
 
 /**

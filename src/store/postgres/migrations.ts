@@ -8,6 +8,7 @@ import {
   statementsOf,
 } from "../migration.ts";
 import { StoreOpenError } from "../storage-error.ts";
+import { isHeld } from "./connection/postgres-error.ts";
 import initial from "./migrations/0000_initial.sql" with { type: "text" };
 import unchanging from "./migrations/0001_unchanging.sql" with { type: "text" };
 import jobs from "./migrations/0002_jobs.sql" with { type: "text" };
@@ -17,7 +18,6 @@ import plainGroups from "./migrations/0005_plain_groups.sql" with { type: "text"
 import atOnce from "./migrations/0006_at_once.sql" with { type: "text" };
 import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text" };
 import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text" };
-import { isHeld } from "./postgres-error.ts";
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [

@@ -1,5 +1,5 @@
 import type { ReplyRecord } from "../account-records.ts";
-import type { Orm } from "./orm.ts";
+import type { Orm } from "./connection/orm.ts";
 import { idempotentReplies } from "./schema.ts";
 
 /** Writes a reply in the place of an earlier one of its key. */

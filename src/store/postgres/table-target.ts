@@ -1,10 +1,10 @@
 import { SQL, type TransactionSQL } from "bun";
 import { StoreOpenError } from "../storage-error.ts";
 import { createTableSum, type TableSource, type TableSum, type TextRow } from "../table-rows.ts";
-import { parseDatabaseUrl } from "./database-url.ts";
+import { parseDatabaseUrl } from "./connection/database-url.ts";
+import { asOpenError } from "./connection/postgres-error.ts";
+import { createPrimaryFinder } from "./connection/servers.ts";
 import { migrate } from "./migrations.ts";
-import { asOpenError } from "./postgres-error.ts";
-import { createPrimaryFinder } from "./servers.ts";
 
 /** A table that was carried over: the same in both stores. */
 export type CarriedTable = TableSum & { readonly name: string };

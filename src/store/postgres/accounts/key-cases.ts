@@ -1,0 +1,114 @@
+import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import type { KeyPort } from "../../account-port.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { Orm } from "../connection/orm.ts";
+import { SERVER_NOW } from "../connection/server-clock.ts";
+import { putReply } from "../reply-rows.ts";
+import { accounts, apiKeys } from "../schema.ts";
+import { emit } from "../webhooks/webhook-rows.ts";
+import { changing } from "./account-cases.ts";
+import { KEY_COLUMNS, keysOf } from "./account-rows.ts";
+
+/** The keys of accounts. */
+export function createKeyCases({ transact, read }: Connection): KeyPort {
+  const workingKeys = async (orm: Orm, accountId: string, now: number | SQL<number>) =>
+    (await keysOf(orm, accountId, now)).filter(({ revokedAt }) => revokedAt === null);
+
+  return {
+    findKey: (keyHash) =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select({
+            key: KEY_COLUMNS,
+            plan: accounts.plan,
+            suspendedAt: accounts.suspendedAt,
+            isExpiredThere: sql<boolean>`coalesce(${apiKeys.expiresAt} <= ${SERVER_NOW}, false)`,
+          })
+          .from(apiKeys)
+          .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
+          .where(eq(apiKeys.keyHash, keyHash));
+        if (row === undefined) return null;
+        const { key, ...rest } = row;
+        return { ...key, ...rest };
+      }),
+
+    listKeys: (accountId, endedAfter) => read((orm) => keysOf(orm, accountId, endedAfter)),
+
+    addKey: (key, keysMax, reply) =>
+      changing(transact, [key.accountId], async (orm) => {
+        if ((await workingKeys(orm, key.accountId, key.createdAt)).length >= keysMax) return false;
+        await orm.insert(apiKeys).values(key);
+        await putReply(orm, reply);
+        return true;
+      }),
+
+    rotateKey: (key, { keyId, endsAt }, reply) =>
+      changing(transact, [key.accountId], async (orm) => {
+        const working = await workingKeys(orm, key.accountId, key.createdAt);
+        const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
+        if (keyId !== null && replaced.length === 0) return false;
+        // What ends at once ends by the clock that all nodes share, however far ahead this node's is.
+        const isAtOnce = endsAt <= key.createdAt;
+        const end = isAtOnce ? sql<number>`least(${endsAt}::bigint, ${SERVER_NOW})` : endsAt;
+        for (const { keyHash } of replaced) {
+          const isLater = or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, end));
+          await orm
+            .update(apiKeys)
+            .set({ expiresAt: end, rotatesAt: end })
+            .where(and(eq(apiKeys.keyHash, keyHash), isLater));
+        }
+        await orm.insert(apiKeys).values(key);
+        await putReply(orm, reply);
+        return true;
+      }),
+
+    revokeKey: (accountId, keyId, at, check) =>
+      changing(transact, [accountId], async (orm) => {
+        const working = await workingKeys(orm, accountId, at);
+        const key = working.find((known) => known.keyId === keyId);
+        if (key === undefined) return false;
+        // What is left has to work by the clock that all nodes share, however far behind this node's is.
+        check(await workingKeys(orm, accountId, sql<number>`greatest(${at}::bigint, ${SERVER_NOW})`));
+        await orm.update(apiKeys).set({ revokedAt: at }).where(eq(apiKeys.keyHash, key.keyHash));
+        return true;
+      }),
+
+    // One statement in the order of the keys, so that two nodes never wait for each other.
+    markKeysUsed: (uses) =>
+      transact(async (orm) => {
+        const sorted = [...uses].sort((one, other) => (one.keyHash < other.keyHash ? -1 : 1));
+        for (const { keyHash, lastUsedAt } of sorted) {
+          await orm
+            .update(apiKeys)
+            .set({ lastUsedAt: sql`greatest(${apiKeys.lastUsedAt}, ${lastUsedAt}::bigint)` })
+            .where(eq(apiKeys.keyHash, keyHash));
+        }
+      }),
+
+    emitExpiringKeys: ({ after, until, limit }, eventOf) =>
+      transact(async (orm) => {
+        const ending = orm
+          .select({ keyHash: apiKeys.keyHash })
+          .from(apiKeys)
+          .where(
+            and(
+              gt(apiKeys.expiresAt, after),
+              lte(apiKeys.expiresAt, until),
+              isNull(apiKeys.expiryEventAt),
+              isNull(apiKeys.revokedAt),
+              isNull(apiKeys.rotatesAt),
+            ),
+          )
+          .orderBy(asc(apiKeys.expiresAt))
+          .limit(limit)
+          .for("update", { skipLocked: true });
+        const marked = await orm
+          .update(apiKeys)
+          .set({ expiryEventAt: after })
+          .where(inArray(apiKeys.keyHash, ending))
+          .returning(KEY_COLUMNS);
+        for (const key of marked) await emit(orm, key.accountId, eventOf(key));
+        return marked.length;
+      }),
+  };
+}

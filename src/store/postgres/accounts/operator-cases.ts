@@ -1,0 +1,179 @@
+import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import type { OperatorPort } from "../../operator-port.ts";
+import { CLOCK_ROW, keepClock } from "../billing/clock-rows.ts";
+import type { Connection } from "../connection/connection.ts";
+import { deleteJobs } from "../jobs/job-rows.ts";
+import { accounts, apiKeys, keptClock, operatorActs, operatorCommands, planPeriods } from "../schema.ts";
+import { removeWebhooks } from "../webhooks/webhook-rows.ts";
+import { changing, endPlanPeriod } from "./account-cases.ts";
+
+/** What operators ask and do, and the kept clock. */
+export function createOperatorCases(connection: Connection): OperatorPort {
+  return { ...actCases(connection), ...commandCases(connection), ...clockCases(connection) };
+}
+
+type Acts = Pick<
+  OperatorPort,
+  | "findAccountByMailbox"
+  | "accountPage"
+  | "suspendAccount"
+  | "creditUnits"
+  | "eraseAccount"
+  | "recordAct"
+  | "acts"
+>;
+
+function actCases({ transact, read }: Connection): Acts {
+  return {
+    findAccountByMailbox: (normalized) =>
+      read(async (orm) => {
+        const [row] = await orm.select().from(accounts).where(eq(accounts.normalized, normalized));
+        return row ?? null;
+      }),
+    accountPage: (afterId, limit) =>
+      read((orm) =>
+        orm
+          .select()
+          .from(accounts)
+          .where(sql`${accounts.accountId} collate "C" > ${afterId}`)
+          .orderBy(sql`${accounts.accountId} collate "C"`)
+          .limit(limit),
+      ),
+    suspendAccount: (accountId, suspendedAt, act) =>
+      changing(transact, [accountId], async (orm) => {
+        await orm.update(accounts).set({ suspendedAt }).where(eq(accounts.accountId, accountId));
+        await orm.insert(operatorActs).values(act);
+      }),
+    creditUnits: (planPeriodId, units, act) =>
+      transact(async (orm) => {
+        const [row] = await orm
+          .select({ accountId: planPeriods.accountId })
+          .from(planPeriods)
+          .where(eq(planPeriods.planPeriodId, planPeriodId));
+        if (row === undefined) throw new Error("there is no such plan period");
+        await changing(
+          (work) => work(orm),
+          [row.accountId],
+          async (inside) => {
+            await inside
+              .update(planPeriods)
+              .set({ creditedUnits: sql`${planPeriods.creditedUnits} + ${units}::bigint` })
+              .where(eq(planPeriods.planPeriodId, planPeriodId));
+            await inside.insert(operatorActs).values(act);
+          },
+        );
+      }),
+    eraseAccount: (accountId, erasedAt, act) =>
+      changing(transact, [accountId], async (orm) => {
+        const [running] = await orm
+          .select()
+          .from(planPeriods)
+          .where(and(eq(planPeriods.accountId, accountId), isNull(planPeriods.endsAt)));
+        if (running !== undefined) {
+          const endsAt = Math.max(running.startsAt, Math.min(erasedAt, running.periodEnd));
+          await endPlanPeriod(orm, running.planPeriodId, endsAt);
+        }
+        await orm.delete(apiKeys).where(eq(apiKeys.accountId, accountId));
+        await removeWebhooks(orm, accountId);
+        await deleteJobs(orm, accountId, erasedAt);
+        const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
+        await orm
+          .update(accounts)
+          .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
+          .where(eq(accounts.accountId, accountId));
+        await orm.insert(operatorActs).values(act);
+      }),
+    recordAct: (act) =>
+      transact(async (orm) => {
+        await orm.insert(operatorActs).values(act);
+      }),
+    acts: (limit) =>
+      read((orm) => orm.select().from(operatorActs).orderBy(desc(operatorActs.actId)).limit(limit)),
+  };
+}
+
+type Commands = Pick<
+  OperatorPort,
+  | "askCommand"
+  | "nextCommand"
+  | "answerCommand"
+  | "commandOutcome"
+  | "withdrawCommand"
+  | "removeCommand"
+  | "removeAnsweredCommands"
+>;
+
+function commandCases({ transact, read }: Connection): Commands {
+  return {
+    askCommand: (command) =>
+      transact(async (orm) => {
+        const [row] = await orm
+          .insert(operatorCommands)
+          .values(command)
+          .returning({ commandId: operatorCommands.commandId });
+        if (row === undefined) throw new Error("a command was not inserted");
+        return row.commandId;
+      }),
+    nextCommand: () =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select()
+          .from(operatorCommands)
+          .where(isNull(operatorCommands.outcome))
+          .orderBy(asc(operatorCommands.commandId))
+          .limit(1);
+        return row ?? null;
+      }),
+    answerCommand: (commandId, outcome) =>
+      transact(async (orm) => {
+        await orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId));
+      }),
+    commandOutcome: (commandId) =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select({ outcome: operatorCommands.outcome })
+          .from(operatorCommands)
+          .where(eq(operatorCommands.commandId, commandId));
+        return row?.outcome ?? null;
+      }),
+    withdrawCommand: (commandId) =>
+      transact(async (orm) => {
+        const removed = await orm
+          .delete(operatorCommands)
+          .where(and(eq(operatorCommands.commandId, commandId), isNull(operatorCommands.outcome)))
+          .returning({ commandId: operatorCommands.commandId });
+        return removed.length > 0;
+      }),
+    removeCommand: (commandId) =>
+      transact(async (orm) => {
+        await orm.delete(operatorCommands).where(eq(operatorCommands.commandId, commandId));
+      }),
+    removeAnsweredCommands: (askedBefore) =>
+      transact(async (orm) => {
+        await orm
+          .delete(operatorCommands)
+          .where(and(isNotNull(operatorCommands.outcome), lt(operatorCommands.askedAt, askedBefore)));
+      }),
+  };
+}
+
+function clockCases({
+  transact,
+  read,
+}: Connection): Pick<OperatorPort, "findKeptClock" | "keepClock" | "confirmClock"> {
+  return {
+    findKeptClock: () =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select({ keptAt: keptClock.keptAt, confirmedAt: keptClock.confirmedAt })
+          .from(keptClock)
+          .where(eq(keptClock.clockId, CLOCK_ROW));
+        return row ?? null;
+      }),
+    keepClock: (keptAt) => transact((orm) => keepClock(orm, keptAt)),
+    confirmClock: (confirmedAt) =>
+      transact(async (orm) => {
+        await orm.update(keptClock).set({ confirmedAt }).where(eq(keptClock.clockId, CLOCK_ROW));
+      }),
+  };
+}

@@ -1,0 +1,75 @@
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
+import type { Admission, ClaimOutcome } from "../../admit-port.ts";
+import type { Orm } from "../connection/orm.ts";
+import { SERVER_NOW } from "../connection/server-clock.ts";
+import { idempotencyClaims } from "../schema.ts";
+
+/** How long a process keeps claims that it does not renew. */
+const LEASE_MS = 15_000;
+
+/** Takes an Idempotency-Key for a call of a process, unless another call has it. */
+export async function claimKey(
+  orm: Orm,
+  processId: string,
+  { accountId, idempotencyKey }: ClaimName,
+  fingerprint: string,
+): Promise<ClaimOutcome> {
+  const claim = { accountId, idempotencyKey, fingerprint, processId };
+  const leaseUntil = sql<number>`${SERVER_NOW} + ${LEASE_MS}::bigint`;
+  const claimed = await orm
+    .insert(idempotencyClaims)
+    .values({ ...claim, leaseUntil: leaseUntil as never })
+    .onConflictDoUpdate({
+      target: [idempotencyClaims.accountId, idempotencyClaims.idempotencyKey],
+      set: { fingerprint, processId, leaseUntil },
+      setWhere: lt(idempotencyClaims.leaseUntil, SERVER_NOW),
+    })
+    .returning({ processId: idempotencyClaims.processId });
+  if (claimed.length > 0) return { isClaimed: true };
+  const [held] = await orm
+    .select({ fingerprint: idempotencyClaims.fingerprint })
+    .from(idempotencyClaims)
+    .where(isClaim({ accountId, idempotencyKey }));
+  return { isClaimed: false, fingerprint: held?.fingerprint ?? fingerprint };
+}
+
+/** Gives a claim of a process back. */
+export async function releaseKey(orm: Orm, processId: string, name: ClaimName): Promise<void> {
+  await orm.delete(idempotencyClaims).where(and(isClaim(name), eq(idempotencyClaims.processId, processId)));
+}
+
+/** Renews the claims of a process, and removes those of processes that are gone. */
+export async function renewLeases(orm: Orm, processId: string): Promise<void> {
+  await orm
+    .update(idempotencyClaims)
+    .set({ leaseUntil: sql`${SERVER_NOW} + ${LEASE_MS}::bigint` })
+    .where(eq(idempotencyClaims.processId, processId));
+  await orm.delete(idempotencyClaims).where(lt(idempotencyClaims.leaseUntil, SERVER_NOW));
+}
+
+type ClaimName = { readonly accountId: string; readonly idempotencyKey: string };
+
+const isClaim = ({ accountId, idempotencyKey }: ClaimName) =>
+  and(eq(idempotencyClaims.accountId, accountId), eq(idempotencyClaims.idempotencyKey, idempotencyKey));
+
+/** Returns the name by which `takeClaims` returns a claim. */
+export const claimOf = ({ accountId, idempotencyKey }: ClaimName): string => `${accountId} ${idempotencyKey}`;
+
+/** Ends the claims of the replies that are to be written; returns those that this process still had. */
+export async function takeClaims(
+  orm: Orm,
+  processId: string,
+  admissions: readonly Admission[],
+): Promise<ReadonlySet<string>> {
+  const replies = admissions.flatMap(({ reply }) => reply ?? []);
+  if (replies.length === 0) return new Set();
+  const keys = replies.map(({ idempotencyKey }) => idempotencyKey);
+  const rows = await orm
+    .delete(idempotencyClaims)
+    .where(and(inArray(idempotencyClaims.idempotencyKey, keys), eq(idempotencyClaims.processId, processId)))
+    .returning({
+      accountId: idempotencyClaims.accountId,
+      idempotencyKey: idempotencyClaims.idempotencyKey,
+    });
+  return new Set(rows.map(claimOf));
+}

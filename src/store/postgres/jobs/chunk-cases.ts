@@ -1,0 +1,184 @@
+import { and, asc, eq, exists, gt, gte, inArray, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import type { Clock } from "../../../platform/clock.ts";
+import { ClaimLostError, type JobPort } from "../../job-port.ts";
+import type { ClaimedWork } from "../../job-records.ts";
+import { endOfJob, RUNNING } from "../../job-rounds.ts";
+import type { Connection } from "../connection/connection.ts";
+import { builtOnce, type Orm } from "../connection/orm.ts";
+import { hasEnded, LEASE_END } from "../connection/server-clock.ts";
+import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
+import { addProgress, chunksFrom, isHeld, putBack, unfinishedChunks } from "./chunk-rows.ts";
+import { emitJobEvent, JOB_COLUMNS, lockJob, readJob } from "./job-rows.ts";
+
+type ChunkCases = Pick<
+  JobPort,
+  | "claimChunk"
+  | "claimGap"
+  | "releaseChunk"
+  | "keepUnchecked"
+  | "reapChunks"
+  | "endRound"
+  | "chunkResults"
+  | "resultBodies"
+  | "inputBody"
+>;
+
+/** The chunk ledger of a cluster, which all nodes claim from. `processId` is of this process alone. */
+export function createChunkCases(
+  connection: Connection,
+  processId: string,
+  clock: Pick<Clock, "now">,
+): ChunkCases {
+  return {
+    ...claimCases(connection, processId, clock),
+    ...resultCases(connection),
+  };
+}
+
+type ClaimCases = Pick<
+  ChunkCases,
+  "claimChunk" | "claimGap" | "releaseChunk" | "keepUnchecked" | "reapChunks" | "endRound"
+>;
+
+function claimCases({ transact }: Connection, processId: string, clock: Pick<Clock, "now">): ClaimCases {
+  async function claimFound(
+    orm: Orm,
+    first: ReturnType<typeof nextChunk>,
+    jobId: string,
+  ): Promise<ClaimedWork | null> {
+    const [found] = await first.execute({ jobId });
+    if (found === undefined) return null;
+    const { n, firstRow, rows, form, duplicates, rowsDone } = found.chunk;
+    const attempt = found.chunk.attempt + 1;
+    await claim(orm).execute({ jobId, n, attempt, processId });
+    const chunk = { n, firstRow, rows, form, duplicates, rowsDone, attempt, body: found.body };
+    return { chunk, job: readJob(found.job) };
+  }
+
+  return {
+    claimChunk: (jobId) => transact((orm) => claimFound(orm, nextChunk(orm), jobId)),
+    claimGap: (jobId) => transact((orm) => claimFound(orm, gapChunk(orm), jobId)),
+
+    releaseChunk: (chunk, attempts) =>
+      transact(async (orm) => {
+        await putBack(orm, isHeld(chunk, processId), attempts);
+      }),
+
+    keepUnchecked: (chunk) =>
+      transact(async (orm) => {
+        const [found] = await orm
+          .select({ unchecked: jobChunks.unchecked })
+          .from(jobChunks)
+          .where(isHeld(chunk, processId))
+          .for("no key update");
+        if (found === undefined)
+          throw new ClaimLostError("a chunk was given up by one who no longer holds it");
+        await orm
+          .update(jobChunks)
+          .set({ state: "done", attempt: 0, unchecked: 0, owner: null, leaseUntil: null })
+          .where(isHeld(chunk, processId));
+        const { unchecked } = found;
+        const { jobId } = chunk;
+        await addProgress(orm, { jobId, processed: unchecked, counts: { unknown: unchecked }, units: 0 });
+      }),
+
+    reapChunks: () => transact((orm) => putBack(orm, hasEnded(jobChunks.leaseUntil), "counted")),
+
+    endRound: (jobId, ended) =>
+      transact(async (orm) => {
+        const job = await lockJob(orm, jobId);
+        if (job === null) return { changed: null, isWaiting: false };
+        const chunks = await unfinishedChunks(orm, jobId);
+        const end = endOfJob(job, chunks, ended);
+        if (end === null) {
+          return { changed: null, isWaiting: chunks.waiting > 0 && RUNNING.includes(job.status) };
+        }
+        const isAgain = end.isFirstRound && (await requeueUnchecked(orm, jobId)) > 0;
+        const [row] = await orm
+          .update(jobs)
+          .set(isAgain ? { round: 2 } : end.change)
+          .where(eq(jobs.jobId, jobId))
+          .returning(JOB_COLUMNS);
+        if (row === undefined) return { changed: null, isWaiting: false };
+        const changed = readJob(row);
+        if (!isAgain) await emitJobEvent(orm, changed, Math.floor(clock.now()));
+        return { changed, isWaiting: isAgain };
+      }),
+  };
+}
+
+const firstWaiting = (orm: Orm, isClaimable: SQL | undefined) =>
+  orm
+    .select({ chunk: jobChunks, job: JOB_COLUMNS, body: jobInputs.body })
+    .from(jobChunks)
+    .innerJoin(jobs, eq(jobs.jobId, jobChunks.jobId))
+    .innerJoin(jobInputs, and(eq(jobInputs.jobId, jobChunks.jobId), eq(jobInputs.n, jobChunks.n)))
+    .where(
+      and(eq(jobChunks.jobId, sql.placeholder("jobId")), sql`${jobChunks.state} = 'waiting'`, isClaimable),
+    )
+    .orderBy(asc(jobChunks.n))
+    .limit(1)
+    .for("no key update", { of: jobChunks, skipLocked: true });
+
+const nextChunk = builtOnce((orm) =>
+  firstWaiting(orm, inArray(jobs.status, [...RUNNING])).prepare("next_chunk"),
+);
+
+const gapChunk = builtOnce((orm) => {
+  const later = alias(jobChunks, "later");
+  const isBeforeResults = exists(
+    orm
+      .select({ n: later.n })
+      .from(later)
+      .where(and(eq(later.jobId, jobChunks.jobId), gt(later.n, jobChunks.n), gt(later.rowsDone, 0))),
+  );
+  return firstWaiting(orm, and(eq(jobs.status, "paused"), isBeforeResults)).prepare("gap_chunk");
+});
+
+const claim = builtOnce((orm) =>
+  orm
+    .update(jobChunks)
+    .set({
+      state: "claimed",
+      attempt: sql`${sql.placeholder("attempt")}::bigint`,
+      owner: sql`${sql.placeholder("processId")}::text`,
+      leaseUntil: LEASE_END,
+    })
+    .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), eq(jobChunks.n, sql.placeholder("n"))))
+    .prepare("claim_chunk"),
+);
+
+async function requeueUnchecked(orm: Orm, jobId: string): Promise<number> {
+  const rows = await orm
+    .update(jobChunks)
+    .set({ state: "waiting" })
+    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} = 'done'`, gte(jobChunks.unchecked, 1)))
+    .returning({ n: jobChunks.n });
+  return rows.length;
+}
+
+function resultCases({ read }: Connection): Pick<ChunkCases, "chunkResults" | "resultBodies" | "inputBody"> {
+  return {
+    chunkResults: (jobId, fromChunk, limit) => read((orm) => chunksFrom(orm, jobId, fromChunk, limit)),
+
+    resultBodies: (jobId, n) =>
+      read(async (orm) => {
+        const rows = await orm
+          .select({ body: jobResults.body })
+          .from(jobResults)
+          .where(and(eq(jobResults.jobId, jobId), eq(jobResults.n, n)))
+          .orderBy(asc(jobResults.rowsDone));
+        return rows.map(({ body }) => body);
+      }),
+
+    inputBody: (jobId, n) =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select({ body: jobInputs.body })
+          .from(jobInputs)
+          .where(and(eq(jobInputs.jobId, jobId), eq(jobInputs.n, n)));
+        return row?.body ?? null;
+      }),
+  };
+}

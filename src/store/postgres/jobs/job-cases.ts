@@ -1,0 +1,133 @@
+import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or } from "drizzle-orm";
+import type { Clock } from "../../../platform/clock.ts";
+import type { JobPort } from "../../job-port.ts";
+import { type JobRecord, UNFINISHED } from "../../job-records.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { Orm } from "../connection/orm.ts";
+import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
+import { type IntakeCases, intakeCases } from "./intake-cases.ts";
+import { emitJobEvent, JOB_COLUMNS, jobsOf, lockJob, ofTenant, readJob } from "./job-rows.ts";
+
+type JobCases = IntakeCases & ChangeCases & ReadCases;
+
+/** Jobs of a cluster, from their inputs to their end. `processId` is of this process alone. */
+export function createJobCases(
+  connection: Connection,
+  processId: string,
+  clock: Pick<Clock, "now">,
+): JobCases {
+  return {
+    ...intakeCases(connection, processId),
+    ...changeCases(connection, clock),
+    ...readCases(connection),
+  };
+}
+
+type ChangeCases = Pick<JobPort, "changeJob" | "eraseChunks" | "forgetJob" | "clearErased">;
+
+function changeCases({ transact }: Connection, clock: Pick<Clock, "now">): ChangeCases {
+  return {
+    changeJob: (jobId, from, change, options) =>
+      transact(async (orm) => {
+        const before = await lockJob(orm, jobId);
+        if (before === null || !from.includes(before.status)) return null;
+        if (options !== undefined && options !== before.options) return null;
+        const [row] = await orm.update(jobs).set(change).where(eq(jobs.jobId, jobId)).returning(JOB_COLUMNS);
+        if (row === undefined) return null;
+        const after = readJob(row);
+        if (after.status !== before.status) await emitJobEvent(orm, after, Math.floor(clock.now()));
+        return after;
+      }),
+
+    eraseChunks: (jobId, limit) =>
+      transact(async (orm) => {
+        const rows = await orm
+          .select({ n: jobChunks.n })
+          .from(jobChunks)
+          .where(eq(jobChunks.jobId, jobId))
+          .orderBy(asc(jobChunks.n))
+          .limit(limit);
+        if (rows.length === 0) return false;
+        const chunks = rows.map(({ n }) => n);
+        for (const table of [jobInputs, jobResults, jobChunks]) {
+          await orm.delete(table).where(and(eq(table.jobId, jobId), inArray(table.n, chunks)));
+        }
+        return true;
+      }),
+
+    forgetJob: (jobId) =>
+      transact(async (orm) => {
+        await orm.delete(jobs).where(eq(jobs.jobId, jobId));
+      }),
+
+    // PostgreSQL's own vacuum takes what deleted rows held.
+    clearErased: () => true,
+  };
+}
+
+type ReadCases = Pick<
+  JobPort,
+  "findJob" | "jobPage" | "jobsIn" | "unfinishedJobs" | "countJobs" | "jobsToErase"
+>;
+
+function readCases({ read }: Connection): ReadCases {
+  const find = async (orm: Orm, jobId: string): Promise<JobRecord | null> => {
+    const [row] = await orm.select(JOB_COLUMNS).from(jobs).where(eq(jobs.jobId, jobId));
+    return row === undefined ? null : readJob(row);
+  };
+  return {
+    findJob: (jobId) => read((orm) => find(orm, jobId)),
+
+    jobPage: ({ accountId, status, afterJobId, limit }) =>
+      read(async (orm) => {
+        const after = afterJobId === null ? null : await find(orm, afterJobId);
+        if (afterJobId !== null && after?.accountId !== accountId) return null;
+        const isBehind =
+          after === null
+            ? undefined
+            : or(
+                lt(jobs.createdAt, after.createdAt),
+                and(eq(jobs.createdAt, after.createdAt), lt(jobs.jobId, after.jobId)),
+              );
+        const isWanted = status === null ? undefined : eq(jobs.status, status);
+        const rows = await orm
+          .select(JOB_COLUMNS)
+          .from(jobs)
+          .where(and(ofTenant(accountId), isNull(jobs.deletedAt), isWanted, isBehind))
+          .orderBy(desc(jobs.createdAt), desc(jobs.jobId))
+          .limit(limit);
+        return rows.map(readJob);
+      }),
+
+    jobsIn: (statuses) =>
+      read(async (orm) => {
+        const rows = await orm
+          .select(JOB_COLUMNS)
+          .from(jobs)
+          .where(inArray(jobs.status, [...statuses]))
+          .orderBy(asc(jobs.createdAt), asc(jobs.jobId));
+        return rows.map(readJob);
+      }),
+
+    unfinishedJobs: () =>
+      read((orm) =>
+        orm
+          .select({ status: jobs.status, statusReason: jobs.statusReason, jobs: count() })
+          .from(jobs)
+          .where(inArray(jobs.status, [...UNFINISHED]))
+          .groupBy(jobs.status, jobs.statusReason),
+      ),
+
+    countJobs: (accountId, statuses) => read((orm) => jobsOf(orm, accountId, statuses)),
+
+    jobsToErase: (now, limit) =>
+      read(async (orm) => {
+        const rows = await orm
+          .select(JOB_COLUMNS)
+          .from(jobs)
+          .where(and(isNull(jobs.erasedAt), lte(jobs.expiresAt, now)))
+          .limit(limit);
+        return rows.map(readJob);
+      }),
+  };
+}

@@ -1,0 +1,84 @@
+import { and, asc, eq, isNull, lt, or, sql } from "drizzle-orm";
+import type { PartPort } from "../../part-port.ts";
+import type { Connection } from "../connection/connection.ts";
+import { SERVER_NOW } from "../connection/server-clock.ts";
+import { jobPartFrames as frames, jobs, jobParts as parts } from "../schema.ts";
+
+/** Parts of uploads that any node receives, and any node reads. */
+export function createPartCases({ transact, read }: Connection): PartPort {
+  return {
+    addPartFrame: ({ jobId, partId }, frame, body) =>
+      transact(async (orm) => {
+        await orm
+          .insert(frames)
+          .values({ jobId, partId, frame, body: Buffer.from(body), writtenAt: SERVER_NOW as never });
+      }),
+
+    commitPart: ({ accountId, jobId, n, partId, bytes }) =>
+      transact(async (orm) => {
+        const isUnread = or(isNull(jobs.reader), lt(jobs.readUntil, SERVER_NOW));
+        const [job] = await orm
+          .select({ jobId: jobs.jobId })
+          .from(jobs)
+          .where(and(eq(jobs.jobId, jobId), eq(jobs.status, "receiving"), isUnread))
+          .for("no key update");
+        if (job === undefined) return false;
+        const ofPart = and(eq(parts.jobId, jobId), eq(parts.n, n));
+        const [former] = await orm.select({ partId: parts.partId }).from(parts).where(ofPart);
+        await orm
+          .insert(parts)
+          .values({ jobId, n, accountId, partId, bytes })
+          .onConflictDoUpdate({ target: [parts.jobId, parts.n], set: { partId, bytes } });
+        if (former !== undefined) await orm.delete(frames).where(eq(frames.partId, former.partId));
+        return true;
+      }),
+
+    dropPart: (partId) =>
+      transact(async (orm) => {
+        await orm.delete(frames).where(eq(frames.partId, partId));
+      }),
+
+    partsOf: (jobId) =>
+      read((orm) =>
+        orm
+          .select({ n: parts.n, bytes: parts.bytes })
+          .from(parts)
+          .where(eq(parts.jobId, jobId))
+          .orderBy(asc(parts.n)),
+      ),
+
+    partBytes: (accountId) =>
+      read(async (orm) => {
+        const sum = sql`coalesce(sum(${parts.bytes}), 0)`.mapWith(Number);
+        const [all, account] = await Promise.all([
+          orm.select({ bytes: sum }).from(parts),
+          orm.select({ bytes: sum }).from(parts).where(eq(parts.accountId, accountId)),
+        ]);
+        return { all: all[0]?.bytes ?? 0, account: account[0]?.bytes ?? 0 };
+      }),
+
+    partFrame: (jobId, n, frame) =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select({ body: frames.body })
+          .from(frames)
+          .innerJoin(parts, eq(parts.partId, frames.partId))
+          .where(and(eq(parts.jobId, jobId), eq(parts.n, n), eq(frames.frame, frame)));
+        return row?.body ?? null;
+      }),
+
+    removeParts: (jobId) =>
+      transact(async (orm) => {
+        await orm.delete(parts).where(eq(parts.jobId, jobId));
+        await orm.delete(frames).where(eq(frames.jobId, jobId));
+      }),
+
+    removeAbandonedFrames: (olderThanMs) =>
+      transact(async (orm) => {
+        const isAbandoned = sql`NOT EXISTS (SELECT 1 FROM ${parts} WHERE ${parts.partId} = ${frames.partId})`;
+        await orm
+          .delete(frames)
+          .where(and(lt(frames.writtenAt, sql`${SERVER_NOW} - ${olderThanMs}::bigint`), isAbandoned));
+      }),
+  };
+}

@@ -1,0 +1,72 @@
+import { and, asc, desc, eq, gte, inArray, isNull, lt, ne, or } from "drizzle-orm";
+import type { WebhookPort } from "../../webhook-port.ts";
+import type { Connection } from "../connection/connection.ts";
+import { putReply } from "../reply-rows.ts";
+import { webhookDeliveries as deliveries } from "../schema.ts";
+import { DELIVERY_COLUMNS, deliver, findDelivery, hasten, lockWebhook, newEventId } from "./webhook-rows.ts";
+
+type DeliveryCases = Pick<
+  WebhookPort,
+  "addDelivery" | "deliveryPage" | "replayDelivery" | "removeDeliveries"
+>;
+
+/** Deliveries as their account sees them. */
+export function deliveryCases({ transact, read }: Connection): DeliveryCases {
+  return {
+    addDelivery: (webhook, event, replyOf) =>
+      transact(async (orm) => {
+        const delivery = await deliver(orm, webhook, event, await newEventId(orm), null);
+        await putReply(orm, replyOf(delivery));
+        return delivery;
+      }),
+
+    deliveryPage: ({ webhookId, afterDeliveryId, since, limit }) =>
+      read(async (orm) => {
+        const after = afterDeliveryId === null ? undefined : await findDelivery(orm, afterDeliveryId);
+        if (afterDeliveryId !== null && after?.webhookId !== webhookId) return null;
+        const isBehind =
+          after === undefined
+            ? undefined
+            : or(
+                lt(deliveries.createdAt, after.createdAt),
+                and(eq(deliveries.createdAt, after.createdAt), lt(deliveries.deliveryId, after.deliveryId)),
+              );
+        return orm
+          .select(DELIVERY_COLUMNS)
+          .from(deliveries)
+          .where(and(eq(deliveries.webhookId, webhookId), gte(deliveries.createdAt, since), isBehind))
+          .orderBy(desc(deliveries.createdAt), desc(deliveries.deliveryId))
+          .limit(limit);
+      }),
+
+    replayDelivery: (webhookId, deliveryId, at, replyOf) =>
+      transact(async (orm) => {
+        await lockWebhook(orm, webhookId);
+        if ((await findDelivery(orm, deliveryId))?.webhookId !== webhookId) return null;
+        await orm
+          .update(deliveries)
+          .set({ state: "pending", scheduled: 0, nextAttemptAt: at })
+          .where(and(eq(deliveries.deliveryId, deliveryId), ne(deliveries.state, "sending")));
+        await hasten(orm, webhookId, at);
+        const delivery = (await findDelivery(orm, deliveryId)) ?? null;
+        if (delivery !== null) await putReply(orm, replyOf(delivery));
+        return delivery;
+      }),
+
+    removeDeliveries: (before, limit) =>
+      transact(async (orm) => {
+        const old = orm
+          .select({ deliveryId: deliveries.deliveryId })
+          .from(deliveries)
+          .where(and(lt(deliveries.createdAt, before), isNull(deliveries.nextAttemptAt)))
+          .orderBy(asc(deliveries.createdAt))
+          .limit(limit)
+          .for("update", { skipLocked: true });
+        const removed = await orm
+          .delete(deliveries)
+          .where(inArray(deliveries.deliveryId, old))
+          .returning({ deliveryId: deliveries.deliveryId });
+        return removed.length;
+      }),
+  };
+}

@@ -1,0 +1,115 @@
+import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
+import type { WebhookPort } from "../../webhook-port.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { Orm } from "../connection/orm.ts";
+import { hasEnded, SERVER_NOW } from "../connection/server-clock.ts";
+import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
+import {
+  applyChange,
+  DELIVERY_COLUMNS,
+  findDelivery,
+  hasten,
+  isPending,
+  lockWebhook,
+  queueWebhook,
+  readWebhook,
+  releaseDeliveries,
+} from "./webhook-rows.ts";
+
+/** Longer than an attempt may take: a process that did not end it by then is gone. */
+const LEASE_MS = 30_000;
+
+type DeliveryQueueCases = Pick<WebhookPort, "claimDelivery" | "nextDueAt" | "endAttempt" | "reapDeliveries">;
+
+/** The queue of deliveries that all nodes send from. `processId` is of this process alone. */
+export function deliveryQueueCases({ transact, read }: Connection, processId: string): DeliveryQueueCases {
+  const isDue = (now: number, exceptAccounts: readonly string[]) =>
+    and(
+      isNotNull(webhooks.dueAt),
+      lte(webhooks.dueAt, now),
+      exceptAccounts.length === 0 ? undefined : notInArray(webhooks.accountId, [...exceptAccounts]),
+    );
+  const inTurn = (orm: Orm, now: number, exceptAccounts: readonly string[]) =>
+    orm.select().from(webhooks).where(isDue(now, exceptAccounts)).orderBy(asc(webhooks.dueAt)).limit(1);
+
+  return {
+    claimDelivery: async (now, exceptAccounts) => {
+      // Looked for every half second: a transaction is begun only where there is something to claim.
+      if ((await read((orm) => inTurn(orm, now, exceptAccounts))).length === 0) return null;
+      return transact(async (orm) => {
+        for (;;) {
+          const turn = inTurn(orm, now, exceptAccounts);
+          const [webhook] = await turn.for("no key update", { skipLocked: true });
+          if (webhook === undefined) return null;
+          const { webhookId } = webhook;
+          const [delivery] = await orm
+            .select(DELIVERY_COLUMNS)
+            .from(deliveries)
+            .where(and(eq(deliveries.webhookId, webhookId), isPending))
+            .orderBy(asc(deliveries.nextAttemptAt))
+            .limit(1);
+          const isReady = delivery !== undefined && (delivery.nextAttemptAt ?? 0) <= now;
+          if (isReady) {
+            await orm
+              .update(deliveries)
+              .set({
+                state: "sending",
+                owner: processId,
+                leaseUntil: sql`${SERVER_NOW} + ${LEASE_MS}::bigint`,
+              })
+              .where(eq(deliveries.deliveryId, delivery.deliveryId));
+          }
+          // Its next turn comes behind the webhooks that wait already.
+          await queueWebhook(orm, webhookId, now);
+          if (isReady) return { delivery, webhook: readWebhook(webhook) };
+        }
+      });
+    },
+
+    nextDueAt: () =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select({ dueAt: webhooks.dueAt })
+          .from(webhooks)
+          .where(isNotNull(webhooks.dueAt))
+          .orderBy(asc(webhooks.dueAt))
+          .limit(1);
+        return row?.dueAt ?? null;
+      }),
+
+    endAttempt: (deliveryId, at, outcome, end) =>
+      transact(async (orm) => {
+        const seen = await findDelivery(orm, deliveryId);
+        const webhook = seen === undefined ? null : await lockWebhook(orm, seen.webhookId);
+        // Another process sends it by now, or has sent it.
+        const isHeld = and(
+          eq(deliveries.deliveryId, deliveryId),
+          eq(deliveries.owner, processId),
+          eq(deliveries.state, "sending"),
+        );
+        const [delivery] = await orm.select(DELIVERY_COLUMNS).from(deliveries).where(isHeld);
+        if (delivery === undefined || webhook === null) return;
+        await applyChange(orm, webhook, end.webhook);
+        const isDisabled = (end.webhook.disabledReason ?? webhook.disabledReason) !== null;
+        const isGivenUp = end.state === "pending" && isDisabled && delivery.url === null;
+        const last = isGivenUp ? ({ state: "failed", nextAttemptAt: null } as const) : end;
+        const { state, nextAttemptAt } = last;
+        await orm
+          .update(deliveries)
+          .set({
+            ...outcome,
+            attempts: delivery.attempts + 1,
+            scheduled: delivery.scheduled + 1,
+            lastAttemptAt: at,
+            state,
+            nextAttemptAt,
+            owner: null,
+            leaseUntil: null,
+          })
+          .where(isHeld);
+        if (nextAttemptAt !== null) await hasten(orm, webhook.webhookId, nextAttemptAt);
+      }),
+
+    reapDeliveries: () => transact((orm) => releaseDeliveries(orm, hasEnded(deliveries.leaseUntil))),
+  };
+}

@@ -1,0 +1,67 @@
+import { and, eq } from "drizzle-orm";
+import type { WebhookPort, WebhookRecord } from "../../webhook-port.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { Orm } from "../connection/orm.ts";
+import { putReply } from "../reply-rows.ts";
+import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
+import { deliveryCases } from "./delivery-cases.ts";
+import { deliveryQueueCases } from "./delivery-queue-cases.ts";
+import { applyChange, insertWebhook, lockWebhook, readWebhook, webhooksOf } from "./webhook-rows.ts";
+
+/** Webhooks, and the queue of their deliveries that all nodes send from. `processId` is of this process alone. */
+export function createWebhookCases(connection: Connection, processId: string): WebhookPort {
+  return {
+    ...ownerCases(connection),
+    ...deliveryCases(connection),
+    ...deliveryQueueCases(connection, processId),
+  };
+}
+
+type OwnerCases = Pick<
+  WebhookPort,
+  "createWebhook" | "findWebhook" | "webhooksOf" | "changeWebhook" | "removeWebhook"
+>;
+
+function ownerCases({ transact, read }: Connection): OwnerCases {
+  async function lockOwned(orm: Orm, accountId: string, webhookId: string): Promise<WebhookRecord | null> {
+    const found = await lockWebhook(orm, webhookId);
+    return found?.accountId === accountId ? found : null;
+  }
+
+  return {
+    createWebhook: (webhook, reply) =>
+      transact(async (orm) => {
+        await insertWebhook(orm, webhook);
+        await putReply(orm, reply);
+      }),
+
+    findWebhook: (accountId, webhookId) =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select()
+          .from(webhooks)
+          .where(and(eq(webhooks.webhookId, webhookId), eq(webhooks.accountId, accountId)));
+        return row === undefined ? null : readWebhook(row);
+      }),
+
+    webhooksOf: (accountId) => read((orm) => webhooksOf(orm, accountId)),
+
+    changeWebhook: (accountId, webhookId, change, replyOf) =>
+      transact(async (orm) => {
+        const before = await lockOwned(orm, accountId, webhookId);
+        if (before === null) return null;
+        await applyChange(orm, before, change);
+        const after = (await lockOwned(orm, accountId, webhookId)) ?? before;
+        await putReply(orm, replyOf(after));
+        return after;
+      }),
+
+    removeWebhook: (accountId, webhookId) =>
+      transact(async (orm) => {
+        if ((await lockOwned(orm, accountId, webhookId)) === null) return false;
+        await orm.delete(deliveries).where(eq(deliveries.webhookId, webhookId));
+        await orm.delete(webhooks).where(eq(webhooks.webhookId, webhookId));
+        return true;
+      }),
+  };
+}
