@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "../defaults.ts";
 import { InvoicesQuery, UsageQuery } from "../result-schemas.ts";
 import { Account, InvoicePage, Plans, SignedUp, Usage } from "./account-replies.ts";
+import { PlanRequest, SignupRequest } from "./account-requests.ts";
 import { CHANGES_ACCOUNT_ONCE, described, jsonReply, operation, READS_ACCOUNT } from "./operation.ts";
-import { PlanRequest, SignupRequest } from "./requests.ts";
 
 export const listPlans = operation({
   operationId: "listPlans",

@@ -11,18 +11,28 @@ import {
   SignedUp,
   Usage,
 } from "./account-replies.ts";
+import { KeyRequest, PlanRequest, RotateRequest, SignupRequest } from "./account-requests.ts";
 import { Check, History } from "./check.ts";
 import { EmailBatch } from "./email-replies.ts";
 import { HEADERS } from "./headers.ts";
 import { IdentityBatch } from "./identity-replies.ts";
+import { JobRequest } from "./job-fields.ts";
 import { Job, JobPage, JobResults } from "./job-replies.ts";
 import { type JsonObject, namedSchemas, writtenRequest } from "./openapi-schema.ts";
 import type { Operation } from "./operation.ts";
 import { PhoneBatch } from "./phone-replies.ts";
 import { refusalExamples } from "./refusals.ts";
-import { REQUESTS } from "./requests.ts";
 import { Alive, ErrorBody, Health, Ready } from "./service-replies.ts";
 import { SigningKeys } from "./signing.ts";
+import {
+  AutodetectRequest,
+  EmailBatchRequest,
+  EmailRequest,
+  IdentityBatchRequest,
+  IdentityRequest,
+  PhoneBatchRequest,
+  PhoneRequest,
+} from "./verification-requests.ts";
 import { WEBHOOK_REPLIES } from "./webhook-replies.ts";
 import { WEBHOOK_REQUESTS } from "./webhook-requests.ts";
 import { writtenOperation } from "./written-operation.ts";
@@ -53,6 +63,23 @@ const REPLIES: readonly TSchema[] = [
   SigningKeys,
   Usage,
   ...WEBHOOK_REPLIES,
+];
+
+/** Every body that callers send. */
+const REQUESTS: readonly TSchema[] = [
+  JobRequest,
+  EmailRequest,
+  EmailBatchRequest,
+  IdentityRequest,
+  AutodetectRequest,
+  IdentityBatchRequest,
+  PhoneRequest,
+  PhoneBatchRequest,
+  SignupRequest,
+  PlanRequest,
+  RotateRequest,
+  KeyRequest,
+  ...WEBHOOK_REQUESTS,
 ];
 
 const DESCRIPTION = `
@@ -111,7 +138,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       examples: refusalExamples(JSON.stringify(paths)),
       schemas: {
         ...namedSchemas(REPLIES),
-        ...namedSchemas([...REQUESTS, ...WEBHOOK_REQUESTS], writtenRequest),
+        ...namedSchemas(REQUESTS, writtenRequest),
       },
     },
   };

@@ -2,7 +2,7 @@ import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { EmailBatchQuery, EmailQuery } from "../result-schemas.ts";
 import { EmailBatch, EmailResult } from "./email-replies.ts";
 import { described, jsonReply, operation, type Sample } from "./operation.ts";
-import { EmailBatchRequest, EmailRequest, SAYS } from "./requests.ts";
+import { EmailBatchRequest, EmailRequest, SAYS } from "./verification-requests.ts";
 
 const flags = {
   deep: `${SAYS.deep} Written as true, false, 1 or 0, in any case.`,

@@ -2,7 +2,7 @@ import { AutodetectQuery, IdentityQuery } from "../result-schemas.ts";
 import { batchBodies, batchReply } from "./email.ts";
 import { DetectedResult, IdentityBatch, IdentityResult } from "./identity-replies.ts";
 import { described, jsonReply, operation } from "./operation.ts";
-import { AutodetectRequest, IdentityBatchRequest, IdentityRequest, SAYS } from "./requests.ts";
+import { AutodetectRequest, IdentityBatchRequest, IdentityRequest, SAYS } from "./verification-requests.ts";
 
 const { type, value } = SAYS;
 const COST = "Costs 1 unit, whether the number is valid or not.";

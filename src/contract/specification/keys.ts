@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { CreatedKey, KeyList, RotatedKey } from "./account-replies.ts";
+import { KeyRequest, RotateRequest } from "./account-requests.ts";
 import { CHANGES_ACCOUNT, CHANGES_ACCOUNT_ONCE, jsonReply, operation } from "./operation.ts";
-import { KeyRequest, RotateRequest } from "./requests.ts";
 
 const ROTATION = {
   ...CHANGES_ACCOUNT_ONCE,

@@ -2,7 +2,7 @@ import { PhoneBatchQuery, PhoneQuery } from "../result-schemas.ts";
 import { batchBodies, batchReply } from "./email.ts";
 import { described, jsonReply, operation } from "./operation.ts";
 import { PhoneBatch, PhoneResult } from "./phone-replies.ts";
-import { PhoneBatchRequest, PhoneRequest, SAYS } from "./requests.ts";
+import { PhoneBatchRequest, PhoneRequest, SAYS } from "./verification-requests.ts";
 
 const { phone, country } = SAYS;
 const COST = "Costs 1 unit, whether the number is valid or not.";

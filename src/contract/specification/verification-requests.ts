@@ -1,19 +1,12 @@
-import type { TSchema } from "@sinclair/typebox";
-import { DEFAULTS } from "../defaults.ts";
 import {
   AutodetectQuery,
   EmailBatchBody,
   EmailQuery,
   IdentityBatchBody,
   IdentityQuery,
-  KeyBody,
   PhoneBatchBody,
   PhoneQuery,
-  PlanBody,
-  RotateBody,
-  SignupBody,
 } from "../result-schemas.ts";
-import { JobRequest } from "./job-fields.ts";
 import { described } from "./operation.ts";
 
 /** The description of each parameter and field. */
@@ -38,60 +31,3 @@ export const AutodetectRequest = described(AutodetectQuery, { value }, "Autodete
 export const IdentityBatchRequest = described(IdentityBatchBody, { items: batch }, "IdentityBatchRequest");
 export const PhoneRequest = described(PhoneQuery, { phone, country }, "PhoneRequest");
 export const PhoneBatchRequest = described(PhoneBatchBody, { phones: batch, country }, "PhoneBatchRequest");
-
-export const SignupRequest = described(
-  SignupBody,
-  {
-    email: "An address that can receive mail; one account for each mailbox, however it is spelled.",
-    name: "Who holds the account.",
-    company: "For whom.",
-    country: "Where.",
-    plan: `\`${DEFAULTS.plan}\` where it is not named.`,
-    referral_code: "Who sent you.",
-  },
-  "SignupRequest",
-);
-
-export const PlanRequest = described(
-  PlanBody,
-  {
-    plan: "The plan that is wanted.",
-    spend_limit_usd: 'An amount such as "250.00", or null for none.',
-  },
-  "PlanRequest",
-);
-
-export const RotateRequest = described(
-  RotateBody,
-  {
-    overlap_seconds: `How long the old key is still taken; ${DEFAULTS.overlapSeconds} where it is not named.`,
-  },
-  "RotateRequest",
-);
-
-export const KeyRequest = described(
-  KeyBody,
-  {
-    name: "A name to know it by, at most 100 characters.",
-    mode: "`live`.",
-    scopes: "What it may do; all unless it says otherwise.",
-    expires_at: "When it ends. A moment to come, `2027-01-31T00:00:00Z`; never unless it says otherwise.",
-  },
-  "KeyRequest",
-);
-
-/** Every body that callers send. */
-export const REQUESTS: readonly TSchema[] = [
-  JobRequest,
-  EmailRequest,
-  EmailBatchRequest,
-  IdentityRequest,
-  AutodetectRequest,
-  IdentityBatchRequest,
-  PhoneRequest,
-  PhoneBatchRequest,
-  SignupRequest,
-  PlanRequest,
-  RotateRequest,
-  KeyRequest,
-];
