@@ -4,7 +4,7 @@ import { secondOf } from "../billing/period.ts";
 import { storedPlanName } from "../billing/plan-periods.ts";
 import { type PlanCatalogue, planOf } from "../billing/plans.ts";
 import { allowance, includedUnitsUnused, ledgerOf } from "../billing/usage-ledger.ts";
-import type { AccountBody, EndpointUsageBody } from "../contract/specification/account-replies.ts";
+import type { AccountBody, EndpointUsageBody } from "../contract/specification/accounts/account-replies.ts";
 import type { AccountMonth } from "../store/account-records.ts";
 
 /** The body of `GET /v1/account`. */

@@ -1,7 +1,7 @@
 import type { InvoiceView } from "../billing/invoice.ts";
 import { cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { InvoicePageBody } from "../contract/specification/account-replies.ts";
+import type { InvoicePageBody } from "../contract/specification/accounts/account-replies.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import type { InvoicePort } from "../store/billing-port.ts";
 

@@ -1,6 +1,6 @@
 import { secondOf } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { CreatedKeyBody, KeyEntryBody } from "../contract/specification/account-replies.ts";
+import type { CreatedKeyBody, KeyEntryBody } from "../contract/specification/accounts/account-replies.ts";
 import { KEY_SCOPES, type KeyScope } from "../contract/words.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";

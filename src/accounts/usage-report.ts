@@ -1,6 +1,6 @@
 import type { Period } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { DayUsageBody, UsageBody } from "../contract/specification/account-replies.ts";
+import type { DayUsageBody, UsageBody } from "../contract/specification/accounts/account-replies.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { UsagePort } from "../store/billing-port.ts";

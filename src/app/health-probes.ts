@@ -1,6 +1,6 @@
 import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
 import { nounOf } from "../contract/noun.ts";
-import type { CheckResult } from "../contract/specification/service-replies.ts";
+import type { CheckResult } from "../contract/specification/service/service-replies.ts";
 import type { Check } from "../http/routes/health.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Components, Queues } from "./components.ts";

@@ -1,5 +1,5 @@
 import { createFairShares } from "../billing/fair-shares.ts";
-import type { ServiceFacts } from "../contract/specification/service-document.ts";
+import type { ServiceFacts } from "../contract/specification/document/service-document.ts";
 import type { Check } from "../http/routes/health.ts";
 import { modelRoutes } from "../http/routes/models.ts";
 import { receiptRoutes } from "../http/routes/receipts.ts";

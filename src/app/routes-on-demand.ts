@@ -1,7 +1,7 @@
-import { DIRECTORY_OPERATIONS } from "../contract/specification/directory.ts";
-import { IDENTITY_OPERATIONS } from "../contract/specification/identity.ts";
-import { JOB_OPERATIONS } from "../contract/specification/jobs.ts";
-import { PHONE_OPERATIONS } from "../contract/specification/phone.ts";
+import { DIRECTORY_OPERATIONS } from "../contract/specification/directory/directory.ts";
+import { JOB_OPERATIONS } from "../contract/specification/jobs/jobs.ts";
+import { IDENTITY_OPERATIONS } from "../contract/specification/verification/identity.ts";
+import { PHONE_OPERATIONS } from "../contract/specification/verification/phone.ts";
 import type { CheckRouteDependencies } from "../http/metered.ts";
 import { onDemand } from "../http/on-demand.ts";
 import type { DirectoryRouteDependencies } from "../http/routes/directory.ts";

@@ -1,4 +1,4 @@
-import type { ServiceFacts } from "../contract/specification/service-document.ts";
+import type { ServiceFacts } from "../contract/specification/document/service-document.ts";
 import { createStubResolver } from "../dns/resolver.ts";
 import { serversOf } from "../dns/system-servers.ts";
 import { READER_STALL_MS } from "../http/bodies/byte-stream.ts";

@@ -1,8 +1,8 @@
 import { version } from "../../package.json" with { type: "json" };
 import { createRateLimiter } from "../billing/rate-limiter.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { ServiceFacts } from "../contract/specification/document/service-document.ts";
 import type { Operation } from "../contract/specification/operation.ts";
-import type { ServiceFacts } from "../contract/specification/service-document.ts";
 import { createAddressGuard } from "../http/auth.ts";
 import { type BodyReader, createBodyReader } from "../http/bodies/body-reader.ts";
 import { READER_STALL_MS } from "../http/bodies/byte-stream.ts";
@@ -100,7 +100,7 @@ export async function startService(
   const all = [...described, ...discovery];
   const { publicUrl } = config;
   const writeDocument = async (written: readonly Operation[]): Promise<object> => {
-    const { serviceDocument } = await import("../contract/specification/service-document.ts");
+    const { serviceDocument } = await import("../contract/specification/document/service-document.ts");
     return serviceDocument(facts, written, { version, publicUrl });
   };
   const docs = docsRoutes({ routing, version, described: all, writeDocument });

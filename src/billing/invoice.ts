@@ -1,4 +1,4 @@
-import type { InvoiceBody } from "../contract/specification/account-replies.ts";
+import type { InvoiceBody } from "../contract/specification/accounts/account-replies.ts";
 import { DAY_MS } from "../platform/days.ts";
 import { formatUsd, formatUsdFixed } from "./money.ts";
 import { type Period, secondOf } from "./period.ts";

@@ -1,4 +1,4 @@
-import type { PlansBody } from "../contract/specification/account-replies.ts";
+import type { PlansBody } from "../contract/specification/accounts/account-replies.ts";
 import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
 import { formatUsdFixed } from "./money.ts";
 

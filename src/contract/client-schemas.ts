@@ -12,21 +12,25 @@ import {
   RotatedKey,
   SignedUp,
   Usage,
-} from "./specification/account-replies.ts";
-import { EmailBatch, EmailResult, EmailSummary } from "./specification/email-replies.ts";
-import { DetectedResult, IdentityBatch, IdentityResult } from "./specification/identity-replies.ts";
-import { UploadFields } from "./specification/job-fields.ts";
-import { Job, JobPage, JobResults } from "./specification/job-replies.ts";
-import { PhoneBatch, PhoneResult, ValidSummary } from "./specification/phone-replies.ts";
+} from "./specification/accounts/account-replies.ts";
+import { UploadFields } from "./specification/jobs/job-fields.ts";
+import { Job, JobPage, JobResults } from "./specification/jobs/job-replies.ts";
 import type { Body } from "./specification/reply-schema.ts";
-import { Health } from "./specification/service-replies.ts";
+import { Health } from "./specification/service/service-replies.ts";
+import { EmailBatch, EmailResult, EmailSummary } from "./specification/verification/email-replies.ts";
+import {
+  DetectedResult,
+  IdentityBatch,
+  IdentityResult,
+} from "./specification/verification/identity-replies.ts";
+import { PhoneBatch, PhoneResult, ValidSummary } from "./specification/verification/phone-replies.ts";
 import {
   CreatedWebhook,
   Delivery,
   DeliveryList,
   Webhook,
   WebhookList,
-} from "./specification/webhook-replies.ts";
+} from "./specification/webhooks/webhook-replies.ts";
 
 /** The shapes that the client's types are made of, by the client's names for them. */
 export const CLIENT_SCHEMAS = {

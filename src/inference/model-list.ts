@@ -1,6 +1,6 @@
 import { formatUsd } from "../billing/money.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { ListedModelView } from "../contract/specification/models.ts";
+import type { ListedModelView } from "../contract/specification/inference/models.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isObject } from "../platform/json-value.ts";

@@ -1,5 +1,5 @@
 import type { Receipt, ReceiptCheck } from "../contract/receipt.ts";
-import type { PaymentView } from "../contract/specification/payment.ts";
+import type { PaymentView } from "../contract/specification/payments/payment.ts";
 import { sha256 } from "../platform/sha256.ts";
 import { canonicalJson } from "../signing/canonical-json.ts";
 import { isSignedBy, readJws } from "../signing/jws.ts";

@@ -1,4 +1,4 @@
-import type { Accepted, CheckFacts } from "../contract/specification/check.ts";
+import type { Accepted, CheckFacts } from "../contract/specification/directory/check.ts";
 import { findKnownNetwork, findToken } from "../payments/tokens.ts";
 
 /** What one way to pay costs. */

@@ -1,5 +1,5 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
-import type { CheckFacts, CheckView, Observed } from "../contract/specification/check.ts";
+import type { CheckFacts, CheckView, Observed } from "../contract/specification/directory/check.ts";
 import type { View } from "../directory/directory-health.ts";
 import { uncheckedPayeeKey } from "../directory/payee.ts";
 import { countOfPayee, findHost, rowBytes } from "../directory/snapshot/snapshot.ts";

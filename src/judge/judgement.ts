@@ -1,4 +1,4 @@
-import type { CheckFacts, CheckView, Reason } from "../contract/specification/check.ts";
+import type { CheckFacts, CheckView, Reason } from "../contract/specification/directory/check.ts";
 import { askedPrices, hasKnownTokens, priceText } from "./asked-price.ts";
 
 /** Names the rules. They never change under the same name. */

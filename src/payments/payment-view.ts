@@ -1,5 +1,5 @@
 import { formatUsd } from "../billing/money.ts";
-import type { PaymentView } from "../contract/specification/payment.ts";
+import type { PaymentView } from "../contract/specification/payments/payment.ts";
 import type { PaymentRow } from "../store/payment-port.ts";
 
 /** Returns the public fields of a payment. The resource is shown without its query, which may be private. */

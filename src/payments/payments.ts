@@ -1,5 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
-import type { PaymentView } from "../contract/specification/payment.ts";
+import type { PaymentView } from "../contract/specification/payments/payment.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";

@@ -1,5 +1,5 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
-import type { Accepted } from "../contract/specification/check.ts";
+import type { Accepted } from "../contract/specification/directory/check.ts";
 import type { FailureReason } from "../net/failure.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import { NETWORKS } from "../payments/networks.ts";

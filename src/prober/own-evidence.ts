@@ -1,5 +1,5 @@
 import { formatUsdFixed } from "../billing/money.ts";
-import type { Accepted } from "../contract/specification/check.ts";
+import type { Accepted } from "../contract/specification/directory/check.ts";
 import type { OwnEvidence } from "../judge/check.ts";
 import type { Clock } from "../platform/clock.ts";
 import { DAY_MS, dayOf } from "../platform/days.ts";

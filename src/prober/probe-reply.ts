@@ -1,4 +1,4 @@
-import type { Accepted } from "../contract/specification/check.ts";
+import type { Accepted } from "../contract/specification/directory/check.ts";
 import { findNetwork } from "../payments/networks.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
 import type { ProbeStatus } from "../store/probe-port.ts";

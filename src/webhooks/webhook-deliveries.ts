@@ -1,6 +1,6 @@
 import { cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { DeliveryBody, DeliveryListBody } from "../contract/specification/webhook-replies.ts";
+import type { DeliveryBody, DeliveryListBody } from "../contract/specification/webhooks/webhook-replies.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ReplyOf } from "../store/account-port.ts";

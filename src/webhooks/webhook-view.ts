@@ -1,5 +1,5 @@
 import { secondOf } from "../billing/period.ts";
-import type { DeliveryBody, WebhookBody } from "../contract/specification/webhook-replies.ts";
+import type { DeliveryBody, WebhookBody } from "../contract/specification/webhooks/webhook-replies.ts";
 import { WEBHOOK_EVENTS } from "../contract/words.ts";
 import type { DeliveryRecord, WebhookRecord } from "../store/webhook-port.ts";
 

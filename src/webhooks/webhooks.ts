@@ -4,7 +4,7 @@ import type {
   CreatedWebhookBody,
   RotatedSecretBody,
   WebhookBody,
-} from "../contract/specification/webhook-replies.ts";
+} from "../contract/specification/webhooks/webhook-replies.ts";
 import type { TargetRules } from "../net/target.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
-import type { HealthBody } from "../../src/contract/specification/service-replies.ts";
+import type { HealthBody } from "../../src/contract/specification/service/service-replies.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";

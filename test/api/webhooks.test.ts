@@ -6,7 +6,7 @@ import type {
   DeliveryListBody,
   RotatedSecretBody,
   WebhookBody,
-} from "../../src/contract/specification/webhook-replies.ts";
+} from "../../src/contract/specification/webhooks/webhook-replies.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
 import { refusalOf, startFileServer, startTestServer, type TestServer } from "../support/server.ts";
 

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
 import { KeyBody, SignupBody } from "../../src/contract/result-schemas.ts";
 import { createReader } from "../../src/contract/schema.ts";
-import { JobFields, JobQuery, UploadFields } from "../../src/contract/specification/job-fields.ts";
-import { WebhookRequest } from "../../src/contract/specification/webhook-requests.ts";
+import { JobFields, JobQuery, UploadFields } from "../../src/contract/specification/jobs/job-fields.ts";
+import { WebhookRequest } from "../../src/contract/specification/webhooks/webhook-requests.ts";
 
 const signup = createReader(SignupBody);
 const webhook = createReader(WebhookRequest);

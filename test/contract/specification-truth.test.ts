@@ -3,15 +3,15 @@ import Ajv2020 from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { bodyReader, queryReader } from "../../src/contract/schema.ts";
-import * as account from "../../src/contract/specification/account.ts";
-import * as directory from "../../src/contract/specification/directory.ts";
-import { openApiDocument } from "../../src/contract/specification/document.ts";
-import * as email from "../../src/contract/specification/email.ts";
-import * as identity from "../../src/contract/specification/identity.ts";
-import * as keys from "../../src/contract/specification/keys.ts";
+import * as account from "../../src/contract/specification/accounts/account.ts";
+import * as keys from "../../src/contract/specification/accounts/keys.ts";
+import * as directory from "../../src/contract/specification/directory/directory.ts";
+import { openApiDocument } from "../../src/contract/specification/document/document.ts";
 import type { Operation } from "../../src/contract/specification/operation.ts";
-import * as phone from "../../src/contract/specification/phone.ts";
-import * as webhooks from "../../src/contract/specification/webhooks.ts";
+import * as email from "../../src/contract/specification/verification/email.ts";
+import * as identity from "../../src/contract/specification/verification/identity.ts";
+import * as phone from "../../src/contract/specification/verification/phone.ts";
+import * as webhooks from "../../src/contract/specification/webhooks/webhooks.ts";
 import { BORDER_VALUES, BORDER_WORDS } from "../support/border-values.ts";
 
 /**

@@ -9,7 +9,7 @@ import { exampleCall, readSpecification, type Specification } from "../support/s
 
 /** The specification is true: valid, whole, and each of its examples is what a real server answers. */
 
-const RECORD = join(import.meta.dir, "../../src/contract/specification/data/reply-examples.json");
+const RECORD = join(import.meta.dir, "../../src/contract/specification/document/data/reply-examples.json");
 /** `RECORD_EXAMPLES=1 bun test test/house/contract.test.ts` writes the replies down anew. */
 const RECORDING = process.env.RECORD_EXAMPLES === "1";
 /** Those of the services that are paid by the call, which have specifications of their own. */

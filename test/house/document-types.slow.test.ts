@@ -44,7 +44,7 @@ export const parking: DocumentCheck<"parking"> = { compact, validate, format, un
 const USE = `import { tables } from "./src/tools/data-refresh/document-types.ts";
 for (const { path, build } of tables) await Bun.write(path, await build());
 const { validateDocument } = await import("./src/verification/documents/registry.ts");
-const { IdentityResult } = await import("./src/contract/specification/identity-replies.ts");
+const { IdentityResult } = await import("./src/contract/specification/verification/identity-replies.ts");
 console.log(validateDocument("parking", "1234567").formatted, IdentityResult.anyOf.at(-1).$id);
 `;
 

@@ -63,8 +63,8 @@ describe("a type of document", () => {
   test("is listed with all others by its word and what is made from it alone", () => {
     // What is special of some: how they are detected, the fields of their details, samples.
     const some = [
-      "src/contract/specification/identity-replies.ts",
-      "src/contract/specification/identity.ts",
+      "src/contract/specification/verification/identity-replies.ts",
+      "src/contract/specification/verification/identity.ts",
       "src/verification/documents/autodetect.ts",
     ];
     const listing = SOURCES.filter(({ text }) =>

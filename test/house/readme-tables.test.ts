@@ -10,7 +10,7 @@ import { ChangesQuery, DirectoryQuery } from "../../src/contract/directory-schem
 import { REASONS } from "../../src/contract/email-reasons.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { InvoicesQuery, RotateBody } from "../../src/contract/result-schemas.ts";
-import { ERROR_MEANINGS } from "../../src/contract/specification/refusals.ts";
+import { ERROR_MEANINGS } from "../../src/contract/specification/document/refusals.ts";
 import {
   DOCUMENT_TYPES,
   EMAIL_SUB_STATUSES,

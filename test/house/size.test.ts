@@ -19,7 +19,7 @@ const LONG_FILES: readonly string[] = [
   "src/billing/meter.ts",
   "src/billing/shared-charge-log.ts",
   "src/contract/errors.ts",
-  "src/contract/specification/written-operation.ts",
+  "src/contract/specification/document/written-operation.ts",
   "src/directory/directory.ts",
   "src/directory/sync/state-folder.ts",
   "src/dns/udp-channel.ts",

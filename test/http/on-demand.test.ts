@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { PHONE_OPERATIONS } from "../../src/contract/specification/phone.ts";
+import { PHONE_OPERATIONS } from "../../src/contract/specification/verification/phone.ts";
 import type { Call } from "../../src/http/call.ts";
 import { onDemand } from "../../src/http/on-demand.ts";
 import type { Route } from "../../src/http/routing.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
-import type { CheckView } from "../../src/contract/specification/check.ts";
+import type { CheckView } from "../../src/contract/specification/directory/check.ts";
 import { judge } from "../../src/judge/judgement.ts";
 import { canonicalJson } from "../../src/signing/canonical-json.ts";
 import type { PublicKey } from "../../src/signing/signing-key.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { CheckFacts } from "../../src/contract/specification/check.ts";
+import type { CheckFacts } from "../../src/contract/specification/directory/check.ts";
 import { JUDGE_RULES, judge } from "../../src/judge/judgement.ts";
 
 const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";

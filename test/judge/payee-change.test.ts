@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { CheckView } from "../../src/contract/specification/check.ts";
+import type { CheckView } from "../../src/contract/specification/directory/check.ts";
 import { createCheck, type OwnEvidence } from "../../src/judge/check.ts";
 import { listing } from "../support/directory.ts";
 import { syncedPair } from "../support/synced-directory.ts";

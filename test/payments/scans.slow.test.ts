@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import type { ScanReply } from "../../src/contract/specification/scan.ts";
+import type { ScanReply } from "../../src/contract/specification/directory/scan.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 import { startScanServer } from "../scan/scan-server.ts";

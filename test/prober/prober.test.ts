@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ListingBody } from "../../src/contract/directory-schemas.ts";
-import type { CheckView } from "../../src/contract/specification/check.ts";
+import type { CheckView } from "../../src/contract/specification/directory/check.ts";
 import { type AddressLookup, systemAddressLookup } from "../../src/net/address-lookup.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";

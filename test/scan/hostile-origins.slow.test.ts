@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ScanReply } from "../../src/contract/specification/scan.ts";
+import type { ScanReply } from "../../src/contract/specification/directory/scan.ts";
 import { jsonOf } from "../support/json.ts";
 import { startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
 import { startHostileOrigins } from "./hostile-origins.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import type { ScanReply } from "../../src/contract/specification/scan.ts";
+import type { ScanReply } from "../../src/contract/specification/directory/scan.ts";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { createAddressLookup, systemAddressLookup } from "../../src/net/address-lookup.ts";
 import { type Connect, connect } from "../../src/net/connection.ts";

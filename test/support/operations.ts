@@ -1,15 +1,15 @@
-import * as account from "../../src/contract/specification/account.ts";
-import * as directory from "../../src/contract/specification/directory.ts";
-import * as email from "../../src/contract/specification/email.ts";
-import * as identity from "../../src/contract/specification/identity.ts";
-import * as jobParts from "../../src/contract/specification/job-parts.ts";
-import * as jobResults from "../../src/contract/specification/job-results.ts";
-import * as jobs from "../../src/contract/specification/jobs.ts";
-import * as keys from "../../src/contract/specification/keys.ts";
+import * as account from "../../src/contract/specification/accounts/account.ts";
+import * as keys from "../../src/contract/specification/accounts/keys.ts";
+import * as directory from "../../src/contract/specification/directory/directory.ts";
+import * as jobParts from "../../src/contract/specification/jobs/job-parts.ts";
+import * as jobResults from "../../src/contract/specification/jobs/job-results.ts";
+import * as jobs from "../../src/contract/specification/jobs/jobs.ts";
 import type { Operation } from "../../src/contract/specification/operation.ts";
-import * as phone from "../../src/contract/specification/phone.ts";
-import * as service from "../../src/contract/specification/service.ts";
-import * as webhooks from "../../src/contract/specification/webhooks.ts";
+import * as service from "../../src/contract/specification/service/service.ts";
+import * as email from "../../src/contract/specification/verification/email.ts";
+import * as identity from "../../src/contract/specification/verification/identity.ts";
+import * as phone from "../../src/contract/specification/verification/phone.ts";
+import * as webhooks from "../../src/contract/specification/webhooks/webhooks.ts";
 
 /** Every operation of the server, as the routes are registered with it. */
 export const OPERATIONS: readonly Operation[] = [

@@ -1,6 +1,6 @@
 import { ApiError } from "../../contract/errors.ts";
 import { queryReader } from "../../contract/schema.ts";
-import { jobResults } from "../../contract/specification/job-results.ts";
+import { jobResults } from "../../contract/specification/jobs/job-results.ts";
 import { EMAIL_SUB_STATUSES, SUMMARY_WORDS } from "../../contract/words.ts";
 import type { Job } from "../../jobs/job.ts";
 import type { ResultFilter, ResultFormat } from "../../jobs/results/result-rendering.ts";

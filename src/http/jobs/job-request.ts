@@ -1,8 +1,8 @@
 import { DEFAULTS } from "../../contract/defaults.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { createReader, queryReader } from "../../contract/schema.ts";
-import { JobFields, UploadFields } from "../../contract/specification/job-fields.ts";
-import { createJob } from "../../contract/specification/jobs.ts";
+import { JobFields, UploadFields } from "../../contract/specification/jobs/job-fields.ts";
+import { createJob } from "../../contract/specification/jobs/jobs.ts";
 import type { FieldReader } from "../../jobs/input-reading.ts";
 import { DecodingError, decoderFor } from "../../jobs/intake/decoding.ts";
 import type { InputForm } from "../../jobs/intake/intake-messages.ts";

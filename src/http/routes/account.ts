@@ -5,9 +5,14 @@ import type { RotatedKey } from "../../accounts/key-rotation.ts";
 import { parseUsd } from "../../billing/money.ts";
 import { DEFAULTS } from "../../contract/defaults.ts";
 import type { PlanBody, RotateBody } from "../../contract/result-schemas.ts";
-import { changePlan, getAccount, getUsage, listInvoices } from "../../contract/specification/account.ts";
-import type { RotatedKeyBody } from "../../contract/specification/account-replies.ts";
-import { rotateKey } from "../../contract/specification/keys.ts";
+import {
+  changePlan,
+  getAccount,
+  getUsage,
+  listInvoices,
+} from "../../contract/specification/accounts/account.ts";
+import type { RotatedKeyBody } from "../../contract/specification/accounts/account-replies.ts";
+import { rotateKey } from "../../contract/specification/accounts/keys.ts";
 import type { AccountChange, AccountRouting } from "../account-routes.ts";
 import type { Route } from "../routing.ts";
 

@@ -1,6 +1,6 @@
 import { formatUsd } from "../../billing/money.ts";
 import { clientAddressKey } from "../../billing/rate-limiter.ts";
-import { chatOperations, postQuote } from "../../contract/specification/chat.ts";
+import { chatOperations, postQuote } from "../../contract/specification/inference/chat.ts";
 import type { Price as OperationPrice } from "../../contract/specification/operation.ts";
 import { type ChatCall, type ChatWork, quoteExpired } from "../../inference/chat.ts";
 import { ParamError } from "../../inference/param-error.ts";

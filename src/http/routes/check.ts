@@ -1,6 +1,6 @@
 import { ApiError } from "../../contract/errors.ts";
 import { queryReader } from "../../contract/schema.ts";
-import { checkResource } from "../../contract/specification/check.ts";
+import { checkResource } from "../../contract/specification/directory/check.ts";
 import type { Directory } from "../../directory/directory.ts";
 import type { View } from "../../directory/directory-health.ts";
 import type { Check } from "../../judge/check.ts";

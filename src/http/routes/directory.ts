@@ -13,7 +13,7 @@ import {
   getListing,
   listChanges,
   listListings,
-} from "../../contract/specification/directory.ts";
+} from "../../contract/specification/directory/directory.ts";
 import type { Operation } from "../../contract/specification/operation.ts";
 import { isRetained, readChangePage } from "../../directory/change-page.ts";
 import { readFeedCursor, readPageCursor, writeFeedCursor, writePageCursor } from "../../directory/cursor.ts";

@@ -1,5 +1,5 @@
-import { getManifest } from "../../contract/specification/discovery.ts";
 import type { Operation } from "../../contract/specification/operation.ts";
+import { getManifest } from "../../contract/specification/payments/discovery.ts";
 import type { Handler } from "../call.ts";
 import { json } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";

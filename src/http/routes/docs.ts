@@ -2,7 +2,7 @@ import styleFile from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import scriptFile from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { ApiError } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/specification/operation.ts";
-import { getSpecification } from "../../contract/specification/service.ts";
+import { getSpecification } from "../../contract/specification/service/service.ts";
 import type { SearchedOperation } from "../../docs/search-index.ts";
 import { loadedOnce } from "../../platform/loaded-once.ts";
 import { createAssets } from "../assets.ts";
@@ -77,7 +77,7 @@ export function docsRoutes(dependencies: DocsRouteDependencies): readonly Route[
 }
 
 async function writeOwnDocument(operations: readonly Operation[], version: string): Promise<object> {
-  const { openApiDocument } = await import("../../contract/specification/document.ts");
+  const { openApiDocument } = await import("../../contract/specification/document/document.ts");
   return openApiDocument(operations, version);
 }
 

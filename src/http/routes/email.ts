@@ -4,7 +4,11 @@ import { emailUnits, isEmailCharged } from "../../billing/units.ts";
 import { DEFAULTS } from "../../contract/defaults.ts";
 import type { EmailQuery } from "../../contract/result-schemas.ts";
 import { queryReader } from "../../contract/schema.ts";
-import { verifyEmail, verifyEmailPost, verifyEmails } from "../../contract/specification/email.ts";
+import {
+  verifyEmail,
+  verifyEmailPost,
+  verifyEmails,
+} from "../../contract/specification/verification/email.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import { checkFailed, type WrittenVerification } from "../../verification/email/verification.ts";
 import { batchHandler } from "../batch-handler.ts";

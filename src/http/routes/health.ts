@@ -1,6 +1,6 @@
 import { ApiError } from "../../contract/errors.ts";
-import { getHealth, getLiveness, getReadiness } from "../../contract/specification/service.ts";
-import type { CheckResult, HealthBody } from "../../contract/specification/service-replies.ts";
+import { getHealth, getLiveness, getReadiness } from "../../contract/specification/service/service.ts";
+import type { CheckResult, HealthBody } from "../../contract/specification/service/service-replies.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { json } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { formatUsdFixed } from "../../billing/money.ts";
 import { ApiError } from "../../contract/errors.ts";
-import { getHistory, type History } from "../../contract/specification/check.ts";
+import { getHistory, type History } from "../../contract/specification/directory/check.ts";
 import type { Directory } from "../../directory/directory.ts";
 import { findHost } from "../../directory/snapshot/snapshot.ts";
 import type { Clock } from "../../platform/clock.ts";

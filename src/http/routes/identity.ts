@@ -5,7 +5,7 @@ import {
   validateDocument as validateDocumentGet,
   validateDocumentPost,
   validateDocuments,
-} from "../../contract/specification/identity.ts";
+} from "../../contract/specification/verification/identity.ts";
 import { autodetect } from "../../verification/documents/autodetect.ts";
 import { checkFailed, validateDocument } from "../../verification/documents/registry.ts";
 import { batchHandler } from "../batch-handler.ts";

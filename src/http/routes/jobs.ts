@@ -3,8 +3,8 @@ import type { Meter } from "../../billing/meter.ts";
 import { DEFAULTS } from "../../contract/defaults.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { queryReader } from "../../contract/schema.ts";
-import { putJobPart, startJob } from "../../contract/specification/job-parts.ts";
-import { jobResults } from "../../contract/specification/job-results.ts";
+import { putJobPart, startJob } from "../../contract/specification/jobs/job-parts.ts";
+import { jobResults } from "../../contract/specification/jobs/job-results.ts";
 import {
   cancelJob,
   createJob,
@@ -14,7 +14,7 @@ import {
   listJobs,
   pauseJob,
   resumeJob,
-} from "../../contract/specification/jobs.ts";
+} from "../../contract/specification/jobs/jobs.ts";
 import { jobOf } from "../../jobs/job.ts";
 import { jobView } from "../../jobs/job-view.ts";
 import type { Jobs } from "../../jobs/jobs.ts";

@@ -4,8 +4,8 @@ import type { CreatedKey, Keys } from "../../accounts/key-list.ts";
 import type { RotatedKey } from "../../accounts/key-rotation.ts";
 import { DEFAULTS } from "../../contract/defaults.ts";
 import type { KeyBody, RotateBody } from "../../contract/result-schemas.ts";
-import type { RotatedKeyBody } from "../../contract/specification/account-replies.ts";
-import { createKey, deleteKey, listKeys, rotateKeyById } from "../../contract/specification/keys.ts";
+import type { RotatedKeyBody } from "../../contract/specification/accounts/account-replies.ts";
+import { createKey, deleteKey, listKeys, rotateKeyById } from "../../contract/specification/accounts/keys.ts";
 import type { AccountChange, AccountRouting } from "../account-routes.ts";
 import type { Route } from "../routing.ts";
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Registry } from "prom-client";
 import { ApiError } from "../../contract/errors.ts";
-import { getMetrics } from "../../contract/specification/service.ts";
+import { getMetrics } from "../../contract/specification/service/service.ts";
 import type { Answer } from "../../platform/answer.ts";
 import { keyOf } from "../auth.ts";
 import type { Call, CallReport, Handler } from "../call.ts";

@@ -1,5 +1,5 @@
 import { ApiError } from "../../contract/errors.ts";
-import { getModel, type ListedModelView, listModels } from "../../contract/specification/models.ts";
+import { getModel, type ListedModelView, listModels } from "../../contract/specification/inference/models.ts";
 import { withOpenAiErrors } from "../openai-errors.ts";
 import { json } from "../reply.ts";
 import { requestPath } from "../request-path.ts";

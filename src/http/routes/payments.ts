@@ -1,5 +1,5 @@
 import { ApiError } from "../../contract/errors.ts";
-import { getPayment } from "../../contract/specification/payment.ts";
+import { getPayment } from "../../contract/specification/payments/payment.ts";
 import type { Payments } from "../../payments/payments.ts";
 import { json } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";

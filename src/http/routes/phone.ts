@@ -8,7 +8,7 @@ import {
   validatePhone as validatePhoneGet,
   validatePhonePost,
   validatePhones,
-} from "../../contract/specification/phone.ts";
+} from "../../contract/specification/verification/phone.ts";
 import { checkFailed, type PhoneRegion } from "../../verification/phone/phone-number.ts";
 import { readCountry } from "../../verification/phone/region.ts";
 import { validatePhone } from "../../verification/phone/validation.ts";

@@ -1,5 +1,5 @@
 import { type PlanCatalogue, plansView } from "../../billing/plans.ts";
-import { listPlans } from "../../contract/specification/account.ts";
+import { listPlans } from "../../contract/specification/accounts/account.ts";
 import { jsonText } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 

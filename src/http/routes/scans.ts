@@ -7,7 +7,7 @@ import {
   getScan,
   postScan,
   type ScanReply,
-} from "../../contract/specification/scan.ts";
+} from "../../contract/specification/directory/scan.ts";
 import type { TargetRules } from "../../net/target.ts";
 import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payment, PreparedAnswer } from "../../payments/paid-call.ts";

@@ -1,4 +1,4 @@
-import { getSigningKeys } from "../../contract/specification/signing.ts";
+import { getSigningKeys } from "../../contract/specification/service/signing.ts";
 import type { Answer } from "../../platform/answer.ts";
 import type { PublicKey } from "../../signing/signing-key.ts";
 import { json } from "../reply.ts";

@@ -3,7 +3,7 @@ import { clientAddressKey } from "../../billing/rate-limiter.ts";
 import { DEFAULTS } from "../../contract/defaults.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { bodyReader } from "../../contract/schema.ts";
-import { signUp } from "../../contract/specification/account.ts";
+import { signUp } from "../../contract/specification/accounts/account.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import type { EmailVerification } from "../../verification/email/email-verification.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";

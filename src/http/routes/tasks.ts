@@ -1,5 +1,5 @@
 import { ApiError } from "../../contract/errors.ts";
-import { getTask } from "../../contract/specification/tasks.ts";
+import { getTask } from "../../contract/specification/inference/tasks.ts";
 import type { Tasks } from "../../inference/tasks.ts";
 import { withOpenAiErrors } from "../openai-errors.ts";
 import { json } from "../reply.ts";

@@ -8,7 +8,7 @@ import {
   replayDelivery,
   rotateWebhookSecret,
   testWebhook,
-} from "../../contract/specification/webhooks.ts";
+} from "../../contract/specification/webhooks/webhooks.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { AccountRouting } from "../account-routes.ts";
 import type { Call } from "../call.ts";

@@ -2,7 +2,7 @@ import type {
   CandidateBody,
   DetailsByType,
   UndetectedBody,
-} from "../../contract/specification/identity-replies.ts";
+} from "../../contract/specification/verification/identity-replies.ts";
 import type {
   DocumentType,
   IdentityReason,

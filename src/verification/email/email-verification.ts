@@ -1,4 +1,4 @@
-import type { EmailResultBody } from "../../contract/specification/email-replies.ts";
+import type { EmailResultBody } from "../../contract/specification/verification/email-replies.ts";
 
 /** The result for an address, in wire spelling, as the worker threads serialise it. */
 export type EmailVerification = EmailResultBody;

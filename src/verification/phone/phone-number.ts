@@ -1,4 +1,4 @@
-import type { PhoneResultBody } from "../../contract/specification/phone-replies.ts";
+import type { PhoneResultBody } from "../../contract/specification/verification/phone-replies.ts";
 import type { PhoneReason } from "../../contract/words.ts";
 
 /** The result for a phone number, in wire spelling, as the worker threads serialise it. */

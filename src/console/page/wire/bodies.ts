@@ -7,17 +7,17 @@ import type {
   KeyEntryBody,
   PlansBody,
   RotatedKeyBody,
-} from "../../../contract/specification/account-replies.ts";
-import type { Job as JobSchema } from "../../../contract/specification/job-replies.ts";
+} from "../../../contract/specification/accounts/account-replies.ts";
+import type { Job as JobSchema } from "../../../contract/specification/jobs/job-replies.ts";
 import type { Body } from "../../../contract/specification/reply-schema.ts";
-import type { HealthBody } from "../../../contract/specification/service-replies.ts";
+import type { HealthBody } from "../../../contract/specification/service/service-replies.ts";
 import type {
   CreatedWebhookBody,
   DeliveryBody,
   DeliveryListBody,
   RotatedSecretBody,
   WebhookBody,
-} from "../../../contract/specification/webhook-replies.ts";
+} from "../../../contract/specification/webhooks/webhook-replies.ts";
 
 /** The bodies of replies: types of the contract's schemas, under the names that the page uses. */
 
