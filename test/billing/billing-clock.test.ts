@@ -35,7 +35,7 @@ function codeOf(work: () => unknown): string {
 }
 
 describe("a clock that jumps a year ahead", () => {
-  test("issues no invoice, charges no call and changes no account; set right, all goes on where it was", async () => {
+  test("issues no invoice, charges no call and changes no account; set right, all continues", async () => {
     const { clock, accounting, ids } = await threeMonths();
     const [id = ""] = ids;
     await charge(accounting, id, 5);
@@ -72,7 +72,7 @@ describe("a clock that jumps a year ahead", () => {
     await charge(accounting, ids[0] ?? "", 1);
   });
 
-  test("is in doubt after a restart too, and a confirmation vouches for no later jump", () =>
+  test("is in doubt after a restart too, and a confirmation does not cover a later jump", () =>
     withDirectory(async (dataDir) => {
       const clock = handClock("2026-11-20T00:00:00Z");
       const first = openAccounting({ clock, dataDir });
@@ -92,8 +92,8 @@ describe("a clock that jumps a year ahead", () => {
     }));
 });
 
-describe("the time that is kept", () => {
-  test("moves with charges and with the billing runs: 35 days are believed, a second more is not", async () => {
+describe("the stored time", () => {
+  test("moves with charges and with the billing runs: 35 days are accepted, a second more is not", async () => {
     const clock = handClock("2026-11-01T00:00:00Z");
     const accounting = openAccounting({ clock });
     const { accountId } = signUp(accounting);
@@ -109,7 +109,7 @@ describe("the time that is kept", () => {
     expect(accounting.store.findKeptClock()?.keptAt).toBe(clock.now());
   });
 
-  test("never moves back: a clock set back by years ends no month twice, gives no unit back and charges on", async () => {
+  test("never moves back: a clock set back by years ends no month twice, returns no unit and charges on", async () => {
     const clock = handClock("2026-11-20T00:00:00Z");
     const accounting = openAccounting({ clock });
     const { accountId } = signUp(accounting);

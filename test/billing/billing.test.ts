@@ -41,7 +41,7 @@ describe("turn of the month", () => {
     expect(accounting.accounts.view(busy).usage).toMatchObject({ units: 0, calls: 0, by_endpoint: [] });
   });
 
-  test("is caught up on the next start, month by month, with the plan that waited", () =>
+  test("is caught up at the next start, month by month, with the pending plan", () =>
     withDirectory(async (root) => {
       const clock = handClock("2026-11-01T00:00:00Z");
       const dataDir = join(root, "data");

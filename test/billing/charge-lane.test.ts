@@ -45,7 +45,7 @@ function openLane(
   };
 }
 
-test("charges that come in while a group is on its way are the next one", async () => {
+test("charges that arrive while a group is written are the next group", async () => {
   const { push, next, drained, waiting } = openLane(() => 0);
   push(1);
   const first = await next();
@@ -59,7 +59,7 @@ test("charges that come in while a group is on its way are the next one", async 
   await drained();
 });
 
-test("a group waits for calls that are open, so that few groups carry many", async () => {
+test("a group waits for open calls, so that groups are few and large", async () => {
   const { push, next, drained } = openLane(
     () => 40,
     async () => push(29),
@@ -71,7 +71,7 @@ test("a group waits for calls that are open, so that few groups carry many", asy
   await drained();
 });
 
-test("a caller who sends one call after the other never waits for company", async () => {
+test("sequential calls of one caller never wait for others", async () => {
   let pauses = 0;
   const { push, next, drained } = openLane(
     () => 1,
@@ -89,7 +89,7 @@ test("a caller who sends one call after the other never waits for company", asyn
   expect(pauses).toBe(0);
 });
 
-test("groups keep their distance where charges come in one upon the other, and only there", async () => {
+test("groups are spaced where charges arrive in close succession, and only there", async () => {
   let nowMs = 100;
   const pauses: number[] = [];
   const { push, next, drained } = openLane(
@@ -119,7 +119,7 @@ test("groups keep their distance where charges come in one upon the other, and o
   expect(pauses).toEqual([1, 1, 1, 5, 1, 1, 1]);
 });
 
-test("a group that keeps its distance begins at once with nearly all calls that are open", async () => {
+test("a spaced group begins at once when it has nearly all open calls", async () => {
   let open = 8;
   let nowMs = 100;
   const { push, next, drained } = openLane(

@@ -90,7 +90,7 @@ test("a charge whose log does not reach the disk is acknowledged only once it is
     accounting.store.close();
   }));
 
-test("where that fails too, the call is answered neither way, and nothing more is charged or acknowledged", () =>
+test("where both syncs fail, the call gets no answer, and nothing more is charged or acknowledged", () =>
   withDirectory(async (root) => {
     const dataDir = join(root, "data");
     const { disk, syncFile } = brokenDisk();
@@ -127,7 +127,7 @@ test("where that fails too, the call is answered neither way, and nothing more i
     accounting.store.close();
   }));
 
-test("a chunk is committed while another charge is on its way to the disk, and where that sync fails neither is acknowledged", () =>
+test("a chunk is committed while another charge is being synced, and a failure of that sync acknowledges neither", () =>
   withDirectory(async (root) => {
     const { syncs, dataDir, accounting, accountId } = openOnHeldDisk(root);
     const { store } = accounting;
@@ -149,7 +149,7 @@ test("a chunk is committed while another charge is on its way to the disk, and w
     store.close();
   }));
 
-test("one group is committed while another is on its way to the disk, no more than one, and follows it at once", () =>
+test("at most one group is committed while another is being synced, and is synced next", () =>
   withDirectory(async (root) => {
     const { syncs, accounting, accountId } = openOnHeldDisk(root);
     const acknowledged: number[] = [];
@@ -178,7 +178,7 @@ test("one group is committed while another is on its way to the disk, no more th
     accounting.store.close();
   }));
 
-test("where a sync fails neither its group is acknowledged nor the one that was committed meanwhile", () =>
+test("a failed sync acknowledges neither its own group nor the one that was committed meanwhile", () =>
   withDirectory(async (root) => {
     const { syncs, dataDir, accounting, accountId } = openOnHeldDisk(root);
     const first = outcomeOf(charge(accounting, accountId, 7));
@@ -194,7 +194,7 @@ test("where a sync fails neither its group is acknowledged nor the one that was 
     accounting.store.close();
   }));
 
-test("of 40 calls at once on a disk that fails and heals, each that is refused is not charged, each acknowledged is", () =>
+test("of 40 calls at once on a disk that fails and recovers, refused ones are not charged, acknowledged ones are", () =>
   withDirectory(async (root) => {
     for (const isRead of [false, true]) {
       const dataDir = join(root, `data-${isRead}`);
@@ -226,7 +226,7 @@ test("of 40 calls at once on a disk that fails and heals, each that is refused i
     }
   }));
 
-test("a log that lost a page is found out, whichever page it is", () =>
+test("a log that has lost a page is detected, whichever page it is", () =>
   withDirectory(async (dataDir) => {
     const accounting = openAccounting({ clock: handClock(), dataDir });
     const path = join(dataDir, "assay.db");

@@ -65,7 +65,7 @@ describe("idempotency", () => {
     expect(accounting.accounts.view(accountId).usage.units).toBe(1);
   });
 
-  test("a call that kept nothing frees its key, and keys are each account's own", async () => {
+  test("a call without a kept reply frees its key, and accounts do not share keys", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const [first, second] = [signUp(accounting).accountId, signUp(accounting).accountId];
     void freshOf(accounting.idempotency.begin(first, "k", "print", SECRET)).end();
@@ -75,7 +75,7 @@ describe("idempotency", () => {
     expect(await replayedText(accounting.idempotency.begin(second, "k", "print", SECRET))).toBe("second");
   });
 
-  test("a reply whose charge was undone is not kept", async () => {
+  test("a reply whose charge was rolled back is not kept", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId } = signUp(accounting);
     const call = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
@@ -117,7 +117,7 @@ describe("idempotency", () => {
     expect(other).toEqual({ state: "mismatch", differs: "API key" });
   });
 
-  test("neither the key nor what is compared nor the reply of a call is on disk in plain text", () =>
+  test("neither key nor fingerprint nor reply of a call is on disk in plain text", () =>
     withDirectory(async (dataDir) => {
       const accounting = openAccounting({ clock: handClock(), dataDir });
       const { accountId, apiKey } = signUp(accounting);
@@ -135,7 +135,7 @@ describe("idempotency", () => {
       accounting.store.close();
     }));
 
-  test("an account that fills its share is refused alone; others keep their replies, it its own", async () => {
+  test("an account that fills its share is refused alone, and all kept replies stay", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const idempotency = createIdempotency({ ...accounting, directory: null, keptBytesMax: 90_000 });
     const [greedy, modest] = [signUp(accounting).accountId, signUp(accounting).accountId];
@@ -155,7 +155,7 @@ describe("idempotency", () => {
     expect(idempotency.begin(modest, "k0", "print", SECRET).state).toBe("replay");
   });
 
-  test("accounts that come when one or two have kept all they may keep a little each, up to a bound", async () => {
+  test("where one or two accounts have filled the store, others keep a little each, up to a bound", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const keptBytesMax = 2_097_152;
     const idempotency = createIdempotency({ ...accounting, directory: null, keptBytesMax });
@@ -186,7 +186,7 @@ describe("idempotency", () => {
     }
   });
 
-  test("what is kept is counted over restarts, replacements and expiry", async () => {
+  test("the size of kept replies is counted across restarts, replacements and expiry", async () => {
     const clock = handClock();
     const accounting = openAccounting({ clock });
     const [first, second] = [signUp(accounting).accountId, signUp(accounting).accountId];
@@ -224,7 +224,7 @@ describe("streamed replies", () => {
     return call;
   }
 
-  test("are a file, survive a restart, and go when they expire", () =>
+  test("are a file, survive a restart, and are removed when they expire", () =>
     withDirectory(async (dataDir) => {
       const clock = handClock();
       const before = openAccounting({ clock, dataDir });
@@ -245,7 +245,7 @@ describe("streamed replies", () => {
       accounting.store.close();
     }));
 
-  test("take little room where they repeat themselves, and none of their text is in the file", () =>
+  test("are compressed, and none of their text is in the file", () =>
     withDirectory(async (dataDir) => {
       const accounting = openAccounting({ clock: handClock(), dataDir });
       const { accountId } = signUp(accounting);
@@ -263,7 +263,7 @@ describe("streamed replies", () => {
       accounting.store.close();
     }));
 
-  test("that were changed or cut off on disk break off, and never show another text", () =>
+  test("that were altered or truncated on disk break off, and never return another text", () =>
     withDirectory(async (dataDir) => {
       const accounting = openAccounting({ clock: handClock(), dataDir });
       const { accountId } = signUp(accounting);
@@ -298,7 +298,7 @@ describe("streamed replies", () => {
       accounting.store.close();
     }));
 
-  test("of a crash are cleared away at the start, those of running calls are left alone", () =>
+  test("of a crash are removed at the start, those of running calls are not", () =>
     withDirectory(async (dataDir) => {
       const accounting = openAccounting({ clock: handClock(), dataDir });
       const { accountId } = signUp(accounting);
@@ -318,7 +318,7 @@ describe("streamed replies", () => {
       accounting.store.close();
     }));
 
-  test("whose file is gone, as after a restored backup, run anew", () =>
+  test("whose file is missing, as after a restored backup, run again", () =>
     withDirectory(async (dataDir) => {
       const accounting = openAccounting({ clock: handClock(), dataDir });
       const { accountId } = signUp(accounting);

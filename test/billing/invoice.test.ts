@@ -68,7 +68,7 @@ describe("invoice", () => {
     expect(second.map((held) => includedShare(NOVEMBER, held))).toEqual([25_000, 1]);
   });
 
-  test("30 seconds of scale are 30 seconds' share of its price and its units, and the rest is paid one by one", () => {
+  test("30 seconds of scale cost 30 seconds' share of its price and have that share of its units; further units are overage", () => {
     const periods = [
       planPeriod("free", "2026-11-01T00:00:00Z", 1_000, "2026-11-30T23:59:30Z"),
       planPeriod("scale", "2026-11-30T23:59:30Z", 100_000),
@@ -93,7 +93,7 @@ describe("invoice", () => {
     expect(includedShare(NOVEMBER, planPeriod("free", "2026-11-30T23:59:59Z", 0))).toBe(1_000);
   });
 
-  test("bills each unit under the plan it was used under; what a plan has left over serves no other", () => {
+  test("bills each unit under the plan of its use; units left over do not carry over to another plan", () => {
     const periods = [
       planPeriod("starter", "2026-11-01T00:00:00Z", 10_000, "2026-11-16T00:00:00Z"),
       planPeriod("growth", "2026-11-16T00:00:00Z", 130_000),
@@ -118,7 +118,7 @@ describe("invoice", () => {
     expect(beyond?.unitPriceMicroUsd).toBe(29_000_000 / 25_000);
   });
 
-  test("credited units pay for what is beyond the included, in the order of use", () => {
+  test("credited units pay for units beyond the included ones, in the order of use", () => {
     const periods = [
       planPeriod("starter", "2026-11-01T00:00:00Z", 12_600, "2026-11-16T00:00:00Z"),
       { ...planPeriod("growth", "2026-11-16T00:00:00Z", 125_050), creditedUnits: 120 },
@@ -129,7 +129,7 @@ describe("invoice", () => {
     ]);
   });
 
-  test("the units of a plan without a price are given once a month, however often it is held", () => {
+  test("the units of a free plan are granted once a month, however often it is held", () => {
     const periods = [
       planPeriod("free", "2026-11-01T00:00:00Z", 600, "2026-11-10T00:00:00Z"),
       planPeriod("scale", "2026-11-10T00:00:00Z", 0, "2026-11-11T00:00:00Z"),
@@ -194,7 +194,7 @@ describe("projection", () => {
   });
   const starter = (units: number) => [planPeriod("starter", "2026-11-01T00:00:00Z", units)];
 
-  test("goes on as fast as so far", () => {
+  test("extrapolates the use so far", () => {
     // Half of the month: 20,000 become 40,000, which is 15,000 over.
     expect(projectedTotal(NOVEMBER, starter(20_000), at("2026-11-16T00:00:00Z"))).toBe(
       29_000_000 + 22_500_000,

@@ -49,7 +49,7 @@ describe("hard stop", () => {
     expect(accounting.accounts.view(accountId).usage).toMatchObject({ units: 1_000, remaining_units: 0 });
   });
 
-  test("a batch over what is left is refused whole; the message names need, use, limit and time", async () => {
+  test("a batch over the units left is refused as a whole; the message names need, use, limit and time", async () => {
     const accounting = openAccounting({ clock: handClock("2026-11-30T23:59:30.500Z") });
     const { accountId } = signUp(accounting);
     await charge(accounting, accountId, 990);
@@ -62,7 +62,7 @@ describe("hard stop", () => {
     accounting.meter.reserve({ accountId }, 10).release();
   });
 
-  test("units come back when a call ends without charging them, and once only", () => {
+  test("units that a call does not charge are released at its end, once", () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId } = signUp(accounting);
     const reservation = accounting.meter.reserve({ accountId }, 1_000);
@@ -94,7 +94,7 @@ describe("hard stop", () => {
 });
 
 describe("record", () => {
-  test("a batch that is charged piece by piece is one call", async () => {
+  test("a batch that is charged in pieces is one call", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId } = signUp(accounting);
     const reservation = accounting.meter.reserve({ accountId }, 30);
@@ -109,7 +109,7 @@ describe("record", () => {
     expect(usage.by_endpoint).toEqual([{ endpoint: "/v1/email/batch", calls: 1, units: 22 }]);
   });
 
-  test("more than is held, or after the release, is a bug and charges nothing", () => {
+  test("charging more than is reserved, or after the release, is a bug and charges nothing", () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId } = signUp(accounting);
     const reservation = accounting.meter.reserve({ accountId }, 5);
@@ -121,7 +121,7 @@ describe("record", () => {
     expect(accounting.accounts.view(accountId).usage).toMatchObject({ units: 0, calls: 0 });
   });
 
-  test("a reply to keep is written with its charge or not at all, whatever its neighbour's does", async () => {
+  test("a kept reply is written with its charge or not at all, whatever happens to others of the group", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId } = signUp(accounting);
     const reservation = accounting.meter.reserve({ accountId }, 3);
@@ -160,7 +160,7 @@ describe("record", () => {
     expect(accounting.accounts.view(accountId).usage.units).toBe(500);
   });
 
-  test("a call waits for no chunks of jobs that are under way", async () => {
+  test("a call does not wait for running chunks of jobs", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId } = signUp(accounting);
     for (let n = 0; n < 20; n += 1) accounting.meter.reserve({ accountId }, 1, { isCall: false });
@@ -171,7 +171,7 @@ describe("record", () => {
     timers.mockRestore();
   });
 
-  test("a charge is not acknowledged before the log is on the disk, and the thread goes on meanwhile", async () => {
+  test("a charge is not acknowledged before the log is on the disk, and does not block the thread", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { promise, resolve } = Promise.withResolvers<void>();
     let syncs = 0;
@@ -371,7 +371,7 @@ test("calls of no units reach the disk with the next charge, and all at the end"
   expect(accounting.accounts.view(accountId).usage.calls).toBe(4);
 });
 
-test("the month's quota counts what is held, and when it ends", () => {
+test("the month's quota includes reserved units, and has its end", () => {
   const clock = handClock("2026-11-01T00:00:00Z");
   const accounting = openAccounting({ clock });
   const { accountId } = signUp(accounting, "starter");

@@ -33,7 +33,7 @@ test.each([
   expect(parseUsd(text)).toBeNull();
 });
 
-test("an amount that is written is read back the same", () => {
+test("an amount that is formatted is parsed back the same", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (microUsd) => {
       expect(parseUsd(formatUsd(microUsd))).toBe(microUsd);

@@ -4,7 +4,7 @@ import { readPlans } from "../../src/billing/plans-file.ts";
 import { emailUnits, isEmailCharged, isOutcomeCharged } from "../../src/billing/units.ts";
 
 describe("catalogue", () => {
-  test("is written as the four plans are priced", () => {
+  test("contains the four plans with their prices", () => {
     const rows = plansView(DEFAULT_PLANS).plans.map((plan) => Object.values(plan).join(" "));
     expect(rows).toEqual([
       "free 0.00 1000  10 20 100 1000 1",
@@ -15,12 +15,12 @@ describe("catalogue", () => {
     expect(plansView(DEFAULT_PLANS).plans[0]?.overage_unit_price_usd).toBeNull();
   });
 
-  test("that is answered can be read as an operator's own", () => {
+  test("of the API is accepted as an operator's own", () => {
     const read = readPlans(JSON.stringify(plansView(DEFAULT_PLANS)));
     expect(read).toEqual({ ok: true, plans: DEFAULT_PLANS });
   });
 
-  test("is put in order of price", () => {
+  test("is sorted by price", () => {
     const view = plansView(DEFAULT_PLANS);
     expect(readPlans(JSON.stringify({ ...view, plans: view.plans.toReversed() }))).toEqual({
       ok: true,
@@ -28,7 +28,7 @@ describe("catalogue", () => {
     });
   });
 
-  test("with faults is refused with every one of them", () => {
+  test("with faults is refused, and every fault is reported", () => {
     const view = plansView(DEFAULT_PLANS);
     const [free, starter, growth] = view.plans;
     const plans = [
@@ -73,7 +73,7 @@ describe("catalogue", () => {
 });
 
 describe("units", () => {
-  test("deep checks cost two; what our own look-up failed is free", () => {
+  test("deep checks cost two; a check whose look-up failed is free", () => {
     expect([emailUnits(false), emailUnits(true)]).toEqual([1, 2]);
     expect(["dns_timeout", "dns_error", "check_failed"].some(isEmailCharged)).toBe(false);
     expect(

@@ -6,7 +6,7 @@ import { handClock } from "./accounting.ts";
 const RATE = { requestsPerSecond: 10, burst: 20 };
 
 describe("rate limiter", () => {
-  test("lets the burst through at once, then one for each step of time", () => {
+  test("allows the burst at once, then one call for each interval", () => {
     const clock = handClock();
     const limiter = createRateLimiter({ clock, entriesMax: 100 });
     const passed = () =>
@@ -22,7 +22,7 @@ describe("rate limiter", () => {
     expect(passed()).toBe(20);
   });
 
-  test("says what is left, when it is full again and when to come back", () => {
+  test("reports the calls left, the time until it is full and the Retry-After", () => {
     const clock = handClock();
     const limiter = createRateLimiter({ clock, entriesMax: 100 });
     expect(limiter.take("a", RATE)).toEqual({
@@ -42,7 +42,7 @@ describe("rate limiter", () => {
     });
   });
 
-  test("a caller who waits for the whole Retry-After is let in, and no second earlier", () => {
+  test("a caller is allowed after the whole Retry-After, and no second earlier", () => {
     const slow = { requestsPerSecond: 10 / 3_600, burst: 10 };
     const clock = handClock();
     const limiter = createRateLimiter({ clock, entriesMax: 100 });
@@ -56,7 +56,7 @@ describe("rate limiter", () => {
     expect(limiter.take("a", slow).allowed).toBe(true);
   });
 
-  test("never lets more through in any stretch of time than burst and rate allow", () => {
+  test("never allows more calls in any period than burst and rate", () => {
     const gaps = fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 200 });
     const rate = fc.record({
       requestsPerSecond: fc.integer({ min: 1, max: 50 }),
@@ -87,7 +87,7 @@ describe("rate limiter", () => {
     );
   });
 
-  test("accounts do not share a limit, and a time of day that is set changes nothing", () => {
+  test("accounts do not share a limit, and setting the clock changes nothing", () => {
     const clock = handClock();
     const limiter = createRateLimiter({ clock, entriesMax: 100 });
     for (let count = 0; count < 20; count += 1) limiter.take("noisy", RATE);
@@ -100,7 +100,7 @@ describe("rate limiter", () => {
     expect(limiter.take("noisy", RATE).allowed).toBe(true);
   });
 
-  test("remembers a bounded number of keys, dropping those whose burst is full first", () => {
+  test("keeps a bounded number of keys, and evicts those whose burst is full first", () => {
     const clock = handClock();
     const limiter = createRateLimiter({ clock, entriesMax: 1_000 });
     for (let count = 0; count < 5_000; count += 1) limiter.take(`k${count}`, RATE);
@@ -113,7 +113,7 @@ describe("rate limiter", () => {
     expect(limiter.size()).toBeLessThan(10);
   });
 
-  test.each(["abac", "aabac", "abbac", "babac"])("seeing %s with room for two forgets b", (keys) => {
+  test.each(["abac", "aabac", "abbac", "babac"])("the sequence %s with room for two evicts b", (keys) => {
     const limiter = createRateLimiter({ clock: handClock(), entriesMax: 2 });
     for (const key of keys) limiter.take(key, RATE);
     const seen = keys.split("a").length - 1;

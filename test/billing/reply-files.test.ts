@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createReplyFiles } from "../../src/billing/reply-files.ts";
 
-test("a body takes no memory once it is written, and is read as it was, wherever its pieces end", async () => {
+test("a body takes no memory once it is written, and is read back unchanged, whatever its chunks", async () => {
   const directory = mkdtempSync(join(tmpdir(), "assay-replies-"));
   using cleanUp = new DisposableStack();
   cleanUp.defer(() => rmSync(directory, { recursive: true, force: true }));

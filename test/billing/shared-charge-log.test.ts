@@ -49,7 +49,7 @@ function openLog(
   return { log, waits, lanes, groups, recorded };
 }
 
-test("how long the store took is reported of each group of calls, and not of chunks", async () => {
+test("the time that the store takes is reported for each group of calls, and not for chunks", async () => {
   const { log, waits, lanes } = openLog(30);
   const calls = [log.append(CALL, () => {}, FOR_A_CALL), log.append(CALL, () => {}, FOR_A_CALL)];
   await Promise.all(calls);
@@ -59,7 +59,7 @@ test("how long the store took is reported of each group of calls, and not of chu
   expect([lanes, waits]).toEqual([["calls", "chunks"], [30]]);
 });
 
-test("an account whose rows are held goes by itself until it is charged, and keeps no other waiting", async () => {
+test("an account with locked rows is written apart until it is charged, and delays no other", async () => {
   let isHeld = true;
   // Longer than a call waits: a group that is tried again would be too late.
   const { log, groups, recorded } = openLog(5_000, (accountId) => isHeld && accountId === "acc_held");
@@ -89,7 +89,7 @@ test("an account whose rows are held goes by itself until it is charged, and kee
   expect([await log.flush(), recorded]).toEqual([true, []]);
 });
 
-test("calls of no units of an account whose rows are held wait, and those of others do not", async () => {
+test("calls of no units of an account with locked rows wait, and those of others do not", async () => {
   let isHeld = true;
   const { log, recorded } = openLog(1, (accountId) => isHeld && accountId === "acc_held");
   for (const accountId of ["acc_a", "acc_held"])

@@ -27,7 +27,7 @@ function openClaims() {
   return { claims, held, state };
 }
 
-test("a claim whose commit was not answered is given back, as no call holds it", async () => {
+test("a claim whose commit was not answered is released, as no call holds it", async () => {
   const { claims, held, state } = openClaims();
   state.lost = new UnsettledError("the commit was not answered");
   await expect(claims.claimKey("acc_a", "key", "print")).rejects.toBe(state.lost);
@@ -41,7 +41,7 @@ test("a claim whose commit was not answered is given back, as no call holds it",
   expect([...held]).toEqual(["key"]);
 });
 
-test("a release that failed is made up for, unless a call has the key by then", async () => {
+test("a failed release is repeated, unless a call has claimed the key by then", async () => {
   const { claims, held, state } = openClaims();
   await claims.claimKey("acc_a", "one", "print");
   await claims.claimKey("acc_a", "two", "print");

@@ -40,7 +40,7 @@ describe("trippedBreakers", () => {
       },
     ]);
   });
-  test("lets bad records stay that the operator has accepted, but no more of them", () => {
+  test("lets the invalid records pass that the operator has accepted, but no more of them", () => {
     expect(trips({ quarantined: 6, quarantinedAccepted: 6 })).toEqual([]);
     expect(trips({ quarantined: 7, quarantinedAccepted: 6 })).toEqual(["quarantine"]);
   });
@@ -55,7 +55,7 @@ describe("trippedBreakers", () => {
     expect(trips({ payeesChanged: 10 })).toEqual([]);
     expect(trips({ payeesChanged: 11 })).toEqual(["payee_change"]);
   });
-  test("one change in a directory of three is no sign of anything, two are", () => {
+  test("does not trip on one change in a directory of three, but on two", () => {
     const small = { countBefore: 3, count: 3, records: 3, payeesCompared: 3 };
     expect(trips({ ...small, payeesChanged: 1 })).toEqual([]);
     expect(trips({ ...small, payeesChanged: 2 })).toEqual(["payee_change"]);
@@ -69,7 +69,7 @@ describe("trippedBreakers", () => {
     expect(trips({ versionBefore: null, version: 4 })).toEqual([]);
     expect(trips({ generatedAt: START - 2000 })).toEqual(["rollback"]);
   });
-  test("an export is not held to be older than one that was dated in the future", () => {
+  test("ignores a previous export that is dated in the future", () => {
     const ahead = (ms: number) => trips({ generatedAtBefore: START + ms });
     expect(ahead(5 * 60_000)).toEqual(["rollback"]);
     expect(ahead(5 * 60_000 + 1)).toEqual([]);

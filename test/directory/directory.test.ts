@@ -56,7 +56,7 @@ describe("health", () => {
     expect(directory.status()).toEqual({ status: "pass", ageSeconds: 0, output: null });
   });
 
-  test("never names a path, a host or an address, the log does", async () => {
+  test("never names a path, a host or an address; the log does", async () => {
     using folder = temporaryFolder("private");
     const path = `${folder.path}/listings.ndjson`;
     const secrets: readonly [Partial<SyncSettings>, string, string][] = [
@@ -108,7 +108,7 @@ describe("health", () => {
     );
   });
 
-  test("stays good for three intervals without the upstream, is degraded and the view stale after them", async () => {
+  test("passes for three intervals without the upstream; then it is degraded and the view stale", async () => {
     await using opened = await openDirectory();
     const { directory, upstream, clock } = opened;
     await directory.sync();
@@ -128,7 +128,7 @@ describe("health", () => {
     expect(directory.status().status).toBe("pass");
   });
 
-  test("counts the age over all directories that the listings came through", async () => {
+  test("adds up the age over all directories that the listings passed through", async () => {
     await using opened = await openDirectory();
     const { directory, upstream, clock } = opened;
     upstream.ageSeconds = 40;
@@ -137,7 +137,7 @@ describe("health", () => {
     expect(directory.view()?.ageSeconds).toBe(42);
   });
 
-  test("is degraded while a breaker holds, with what it holds against", async () => {
+  test("is degraded while a breaker is tripped, with the reason", async () => {
     await using opened = await openDirectory();
     const { directory, upstream, events } = opened;
     await directory.sync();
@@ -156,7 +156,7 @@ describe("health", () => {
   });
 });
 
-test("what the operator accepts passes in the first sync that succeeds, and in none after it", async () => {
+test("the operator's permission holds for the first sync that succeeds, and for none after it", async () => {
   await using first = await openDirectory();
   await first.directory.sync();
   for (let n = 0; n < 40; n++) first.upstream.remove(listing(n).host);
@@ -177,7 +177,7 @@ test("what the operator accepts passes in the first sync that succeeds, and in n
   await again[Symbol.asyncDispose]();
 });
 
-test("callers that sync at once share one sync", async () => {
+test("concurrent callers share one sync", async () => {
   await using opened = await openDirectory();
   const { directory, upstream } = opened;
   const outcomes = await Promise.all([directory.sync(), directory.sync(), directory.sync()]);
@@ -185,7 +185,7 @@ test("callers that sync at once share one sync", async () => {
   expect(upstream.requests).toHaveLength(1);
 });
 
-test("a walk over all pages during ten swaps misses nothing and repeats nothing", async () => {
+test("a walk over all pages during ten swaps has no gap and no duplicate", async () => {
   await using opened = await openDirectory(400);
   const { directory, upstream } = opened;
   await directory.sync();
@@ -236,7 +236,7 @@ test("a walk over all pages during ten swaps misses nothing and repeats nothing"
   expect(directory.viewOf(directory.view()?.snapshot.version ?? 0, "00000000")).toBeNull();
 });
 
-test("a state that was committed by a sync side that then broke down is served after the next sync", async () => {
+test("a state that was committed before the sync side crashed is served after the next sync", async () => {
   using upstream = startUpstream(listings(20));
   using folder = temporaryFolder("lost");
   const clock = testClock();
@@ -274,7 +274,7 @@ describe("the sync thread", () => {
   const workerFile = new URL("../../workers/directory-sync.ts", import.meta.url).href;
   const settings = { upstream: null, file: null, allowPrivateUpstream: false, allowRedirects: false };
 
-  test("transfers a snapshot that the main thread reads where it lies", async () => {
+  test("transfers a snapshot that the main thread reads in place", async () => {
     using folder = temporaryFolder("thread");
     await using syncer: Syncer = createSyncThread({
       workerFile,
@@ -290,7 +290,7 @@ describe("the sync thread", () => {
     expect(await syncer.gzip(2, "ndjson")).toBeNull();
   });
 
-  test("fails the call under way when it is closed, and every later one", async () => {
+  test("fails the pending call when it is closed, and every later one", async () => {
     using folder = temporaryFolder("thread");
     const syncer = createSyncThread({ workerFile, settings: { ...settings, folder: folder.path } });
     const opening = syncer.open();
@@ -299,7 +299,7 @@ describe("the sync thread", () => {
     await expect(syncer.open()).rejects.toThrow("closed");
   });
 
-  test("that cannot start is a failed sync, tried again with the next one", async () => {
+  test("that cannot start is a failed sync, and is started again by the next one", async () => {
     const directory = createDirectory({
       settings: { upstream: "http://127.0.0.1:1", syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: false },
       syncer: createSyncThread({
@@ -314,7 +314,7 @@ describe("the sync thread", () => {
     await directory[Symbol.asyncDispose]();
   });
 
-  test("an end during the start or a sync is no failure, and nothing begins behind it", async () => {
+  test("a shutdown during the start or a sync is no failure, and nothing starts after it", async () => {
     using folder = temporaryFolder("ended");
     const events: DirectoryEvent[] = [];
     let waits = 0;

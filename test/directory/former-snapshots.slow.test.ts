@@ -125,7 +125,7 @@ describe("former snapshots", () => {
     expect(held.slice(0, -1)).toEqual([0, 0, 0]);
   }, 120_000);
 
-  test("walked page by page through all changing swaps miss nothing, repeat nothing and mix nothing", async () => {
+  test("read page by page through swaps that change every listing have no gap, no duplicate and no mixture", async () => {
     await using opened = await openThreaded();
     type Walk = { snapshot: Snapshot; probes: number; place: number | null; hosts: string[] };
     const walks: Walk[] = [];
@@ -153,7 +153,7 @@ describe("former snapshots", () => {
     }
   }, 120_000);
 
-  test("go on where an export or a page was begun before the swap", async () => {
+  test("complete an export or a page that began before the swap", async () => {
     await using opened = await openThreaded();
     const before = await opened.take(edition(0));
     const parts = exportParts(before, "ndjson");
@@ -172,7 +172,7 @@ describe("former snapshots", () => {
     expect(digestOfParts([gunzipSync(body ?? new Uint8Array())])).toBe(before.digest);
   }, 120_000);
 
-  test("share what did not change, in memory, and lose their index when they are dropped", async () => {
+  test("share unchanged texts in memory, and lose their index when they are dropped", async () => {
     await using opened = await openThreaded();
     const first = await opened.take(edition(0));
     const records = edition(0);
@@ -193,7 +193,7 @@ describe("former snapshots", () => {
     expect(new TextDecoder().decode(rowBytes(newest, row))).toContain('"edition 2"');
   }, 120_000);
 
-  test("that are compacted away time and again stay whole", async () => {
+  test("stay complete however often their texts are compacted", async () => {
     await using opened = await openThreaded();
     const records = edition(0);
     const snapshots = [await opened.take(records)];
@@ -207,7 +207,7 @@ describe("former snapshots", () => {
   }, 120_000);
 });
 
-test("the file of a thread that ended is closed when no snapshot of it is held any more", async () => {
+test("the file of a thread that has ended is closed with its last snapshot", async () => {
   await using opened = await openThreaded("../support/ending-sync-worker.ts");
   const isOpen = (inode: number) =>
     spoolsOf(opened.path).some((descriptor) => fstatSync(Number(descriptor)).ino === inode);
@@ -231,7 +231,7 @@ test("the file of a thread that ended is closed when no snapshot of it is held a
   expect(isOpen(inode)).toBe(false);
 }, 120_000);
 
-test("a restart takes a large directory from base and log byte for byte, into memory", async () => {
+test("a restart loads a large directory from base and log into memory, byte for byte", async () => {
   await using opened = await openThreaded();
   const records = edition(0);
   await opened.take(records);
@@ -307,7 +307,7 @@ function isWhole(snapshot: Snapshot | string): boolean {
   return digestOfParts(exportParts(snapshot, "ndjson")) === snapshot.digest;
 }
 
-test("a sync that is refused or fails leaves no file open and the memory of the last good state as it was", async () => {
+test("a refused or failed sync leaves no file open, and the memory of the last good state unchanged", async () => {
   using folder = temporaryFolder("spool");
   const { take, spools, retired } = openUnthreaded(folder.path);
   const snapshot = await take(lines(edition(0)));
@@ -325,7 +325,7 @@ test("a sync that is refused or fails leaves no file open and the memory of the 
   expect(isWhole(snapshot)).toBe(true);
 });
 
-test("no file stays open that no snapshot speaks of, however often texts are moved", async () => {
+test("a file is closed once no snapshot uses it, however often texts are compacted", async () => {
   using folder = temporaryFolder("spool");
   const { take, spools, restart } = openUnthreaded(folder.path);
   const spokenOf = new Set<string>();
@@ -344,7 +344,7 @@ test("no file stays open that no snapshot speaks of, however often texts are mov
   expect(new Set(spools())).toEqual(spokenOf);
 }, 120_000);
 
-test("an export that is compressed through several swaps is of one snapshot", async () => {
+test("an export that is compressed during several swaps contains one snapshot", async () => {
   using folder = temporaryFolder("spool");
   let records = edition(0);
   const syncer = createSyncEngine({
@@ -374,7 +374,7 @@ test("an export that is compressed through several swaps is of one snapshot", as
   expect(digestOfParts([gunzipSync((await compressed) ?? new Uint8Array())])).toBe(first.digest);
 }, 120_000);
 
-test("where no file can be made, texts stay in memory", async () => {
+test("texts stay in memory where no file can be created", async () => {
   using folder = temporaryFolder("spool");
   mkdirSync(join(folder.path, "d", "rows.tmp"), { recursive: true });
   const { take, spools, restart } = openUnthreaded(folder.path);
@@ -387,7 +387,7 @@ test("where no file can be made, texts stay in memory", async () => {
 
 /** What is written has the size of the texts three times: without a name, as changes, and as a whole. */
 test.skipIf(!canMountDisks).each([0, 0.5, 1.5, 2.5])(
-  "on a disk with room for %d of the three the last good state stays, over a restart too, and the room is given back",
+  "on a disk with room for %d of the three copies the last good state stays, across a restart too, and the space is freed",
   async (share) => {
     using disk = mountSmallDisk(64);
     const { take } = openUnthreaded(disk.path);

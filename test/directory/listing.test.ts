@@ -14,7 +14,7 @@ function vectors(file: string): string[] {
 }
 
 describe("readListing", () => {
-  test("takes a record of the contract over as it is", () => {
+  test("accepts a record of the contract unchanged", () => {
     const record = listing(1);
     const read = readListing(record, START);
     expect(read).toEqual({ ok: true, listing: record as never });
@@ -32,7 +32,7 @@ describe("readListing", () => {
   );
 
   test.each(vectors("fine.tsv").map((line) => line.split("\t") as [string, string]))(
-    "takes %s = %s",
+    "accepts %s = %s",
     (path, json) => {
       const record = listing(1) as never as Record<string, unknown>;
       set(record, path.split("."), JSON.parse(json));
@@ -40,13 +40,13 @@ describe("readListing", () => {
     },
   );
 
-  test("refuses what is no object", () => {
+  test("refuses anything but an object", () => {
     for (const value of [null, 1, "x", [], true]) {
       expect(readListing(value, START)).toEqual({ ok: false, host: null, reason: "not_an_object" });
     }
   });
 
-  test("drops fields that the contract does not have, prototype keys among them", () => {
+  test("drops fields outside the contract, prototype keys included", () => {
     const text = JSON.stringify(listing(1)).replace(
       '"endpoints"',
       '"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}},"extra":1,"endpoints"',
@@ -57,7 +57,7 @@ describe("readListing", () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  test("keeps HTML as the text it is", () => {
+  test("keeps HTML as plain text", () => {
     const html = '<script>alert(1)</script> & "quotes" \u2028 line';
     const read = readListing(
       listing(1, (record) => {
@@ -89,7 +89,7 @@ describe("payeeKey", () => {
     expect(payeeKey(address)).toBeNull();
   });
 
-  test("refuses every single changed letter case of a checksummed address", () => {
+  test("refuses a checksummed address in which the case of one letter differs", () => {
     const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
     for (let at = 2; at < address.length; at++) {
       const character = address.charAt(at);
@@ -100,7 +100,7 @@ describe("payeeKey", () => {
   });
 });
 
-test("prices are integers of a millionth of a dollar", () => {
+test("prices are integers in micro-USD", () => {
   expect(priceMicroUsd("0.050000")).toBe(50_000);
   expect(priceMicroUsd("999999999.999999")).toBe(999_999_999_999_999);
   expect(priceMicroUsd(null)).toBeNaN();

@@ -60,7 +60,7 @@ describe("sorting", () => {
     expect(hosts).toEqual(expected.map((entry) => entry.host));
   });
 
-  test("shows the best first where no order is named", () => {
+  test("shows the best first by default", () => {
     for (const sort of ["score", "uptime", "payers", "last_paid"] as const) {
       expect(queryOf({ sort }).order).toBe("desc");
     }
@@ -71,7 +71,7 @@ describe("sorting", () => {
 
 describe("filters", () => {
   const hostsOf = (records: readonly TestListing[]) => records.map((record) => record.host).sort();
-  test("by score, price and uptime keep what is within the bound, the bound included", () => {
+  test("by score, price and uptime include the bound itself", () => {
     expect(hostsOf(found(SNAPSHOT, queryOf({ min_score: 37 })))).toEqual(
       hostsOf(RECORDS.filter((record) => record.score >= 37)),
     );
@@ -128,7 +128,7 @@ describe("search", () => {
     named(6, null, `a${"𒀀".repeat(20)} second`),
   ]);
   const names = (q: string) => found(snapshot, queryOf({ q })).map((record) => record.host.slice(8, 13));
-  test("finds all words, the last as the beginning of one, in any case and without accents", () => {
+  test("finds all words, the last as a prefix, in any case and without accents", () => {
     expect(names("weather").sort()).toEqual(["00002", "00003"]);
     expect(names("WEATHER hour")).toEqual(["00002"]);
     expect(names("hourly weather").sort()).toEqual(["00002"]);
@@ -139,17 +139,17 @@ describe("search", () => {
     expect(names("full")).toEqual(["00004"]);
     expect(names("service 00003")).toEqual(["00003"]);
   });
-  test("finds a word that is cut inside a letter of two units", () => {
+  test("finds a word that is truncated inside a surrogate pair", () => {
     expect(names(`a${"𒀀".repeat(20)}`).sort()).toEqual(["00005", "00006"]);
     expect(names(`a${"𒀀".repeat(20)} second`)).toEqual(["00006"]);
   });
-  test("takes prototype keys and signs for the words they are", () => {
+  test("treats prototype keys and punctuation as plain text", () => {
     expect(names("constructor")).toEqual(["00003"]);
     expect(names("__proto__")).toEqual(["00003"]);
     expect(names("hasownproperty")).toEqual([]);
     expect(names("!!!")).toEqual([]);
   });
-  test("finds what a plain scan finds", () => {
+  test("finds what a full scan finds", () => {
     for (const q of ["maps 1", "image sear", "number 2", "service", "chat completions"]) {
       const [last = "", ...others] = q.split(" ").reverse();
       const expected = RECORDS.filter((record) => {
@@ -163,7 +163,7 @@ describe("search", () => {
 });
 
 describe("pages", () => {
-  test("hold every match once, whatever their length", () => {
+  test("contain every match once, whatever their length", () => {
     const query = queryOf({ min_score: 20, sort: "latency" });
     const all = findMatches(SNAPSHOT, query, 0, 1000);
     for (const limit of [1, 7, 64]) {
@@ -179,7 +179,7 @@ describe("pages", () => {
   });
 });
 
-describe("what the filters let through", () => {
+describe("filtered results", () => {
   /** Small sizes, where sets of 32 rows have their borders, and one with many steps of bounds. */
   const sizes = [0, 1, 2, 31, 32, 33, 64, 65, 97, 300];
   const bounds = [0, 1, 36, 37, 50, 99, 100] as const;
@@ -197,20 +197,17 @@ describe("what the filters let through", () => {
       })),
     ),
   );
-  test.each(sizes)(
-    "of %d listings is what a plain scan of the sort order lets through, page by page",
-    (size) => {
-      const snapshot = snapshotOf(listings(size));
-      for (const parameters of queries) {
-        const { sort = "score", order = "asc" } = parameters;
-        const all = found(snapshot, queryOf({ sort, order }));
-        const expected = all.filter((record) => passes(record, parameters)).map((record) => record.host);
-        expect(found(snapshot, queryOf(parameters)).map((record) => record.host)).toEqual(expected);
-        expect(findMatches(snapshot, queryOf(parameters), 0, 1).total).toBe(expected.length);
-        expect(walk(snapshot, queryOf(parameters), 7)).toEqual(expected);
-      }
-    },
-  );
+  test.each(sizes)("of %d listings equal a full scan of the sort order, page by page", (size) => {
+    const snapshot = snapshotOf(listings(size));
+    for (const parameters of queries) {
+      const { sort = "score", order = "asc" } = parameters;
+      const all = found(snapshot, queryOf({ sort, order }));
+      const expected = all.filter((record) => passes(record, parameters)).map((record) => record.host);
+      expect(found(snapshot, queryOf(parameters)).map((record) => record.host)).toEqual(expected);
+      expect(findMatches(snapshot, queryOf(parameters), 0, 1).total).toBe(expected.length);
+      expect(walk(snapshot, queryOf(parameters), 7)).toEqual(expected);
+    }
+  });
 
   function passes(record: TestListing, { q, payee: address, ...parameters }: QueryParameters): boolean {
     const { price_usd: price, uptime_30d: uptime, pay_to: payTo } = record.evidence;

@@ -46,7 +46,7 @@ describe("createRowSplitter", () => {
     for (const size of [1, 2, 3, 7]) expect(split(text, [size]).rows).toEqual(ROWS);
   });
 
-  test("gives the same rows for any JSON values in any chunks", () => {
+  test("returns the same rows for any JSON values in any chunks", () => {
     const values = fc.array(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })), { maxLength: 5 });
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -61,7 +61,7 @@ describe("createRowSplitter", () => {
     );
   });
 
-  test("emits a broken line as it is and goes on behind it", () => {
+  test("emits an invalid line unchanged and continues after it", () => {
     expect(split('{"host":"a"}\n{"host":\nnonsense\n{"host":"b"}\n').rows).toEqual([
       '{"host":"a"}',
       '{"host":',
@@ -70,30 +70,30 @@ describe("createRowSplitter", () => {
     ]);
   });
 
-  test("finds its way back after a broken first line", () => {
+  test("recovers after an invalid first line", () => {
     const good = Array.from({ length: 20 }, (_, n) => `{"host":"service-${n}.example"}`);
     expect(split(['{"host":"a', ...good].join("\n")).rows.slice(1)).toEqual(good);
   });
 
-  test("takes a last line without its end where it is whole, and none that is blank", () => {
+  test("accepts a complete last line without a line end, and skips a blank one", () => {
     expect(split(`${ROWS[0]}\n${ROWS[1]} \t`).rows).toEqual([ROWS[0] ?? "", ROWS[1] ?? ""]);
     expect(split(`${ROWS[0]}\n \t\r`).rows).toEqual([ROWS[0] ?? ""]);
     expect(split(`${ROWS[0]}\n\n  `, [1]).rows).toEqual([ROWS[0] ?? ""]);
   });
 
-  test("refuses JSON lines wherever they are cut inside a row", () => {
+  test("refuses JSON lines that are truncated anywhere inside a row", () => {
     const last = ROWS[1] ?? "";
     for (let length = 1; length < last.length; length++) {
       expect(() => split(`${ROWS[0]}\n${last.slice(0, length)}`)).toThrow(FormatError);
     }
   });
 
-  test("takes a listing with a list of its own for a line", () => {
+  test("reads a listing that contains a list as a line", () => {
     const row = '{"host":"a.example","items":[1]}';
     expect(split(`${row}\n${row}`).rows).toEqual([row, row]);
   });
 
-  test("drops a row that is too long and goes on behind it", () => {
+  test("drops a row that is too long and continues after it", () => {
     const long = `{"host":"${"x".repeat(500)}"}`;
     expect(split(`${ROWS[0]}\n${long}\n${ROWS[2]}`).rows).toEqual([ROWS[0] ?? "", null, ROWS[2] ?? ""]);
     expect(split(`[${ROWS[0]},${long},${ROWS[2]}]`).rows).toEqual([ROWS[0] ?? "", null, ROWS[2] ?? ""]);

@@ -10,7 +10,7 @@ const failed = (retryAfterMs: number | null = null): SyncOutcome => ({
 });
 const refused: SyncOutcome = { kind: "refused", reason: "" };
 
-test("waits the interval give or take a fifth", () => {
+test("waits the interval with a jitter of 20 %", () => {
   expect(nextDelayMs(refused, 0, { intervalMs: 1000, random: () => 0 })).toBe(800);
   expect(nextDelayMs(refused, 0, { intervalMs: 1000, random: () => 0.999 })).toBeCloseTo(1200, -1);
 });
@@ -24,11 +24,11 @@ test("backs off with full jitter, doubling, to a bound", () => {
   expect(nextDelayMs(failed(), 9, { intervalMs: 60_000, random: () => 0 })).toBe(100);
 });
 
-test("never comes back before the upstream asks for it", () => {
+test("never retries before the upstream's Retry-After", () => {
   expect(nextDelayMs(failed(120_000), 1, { intervalMs: 1000, random: () => 0 })).toBe(120_000);
 });
 
-test("runs one sync at a time and none after it was stopped", async () => {
+test("runs one sync at a time, and none after it is stopped", async () => {
   let running = 0;
   let syncs = 0;
   const { promise: done, resolve } = Promise.withResolvers<void>();

@@ -19,7 +19,7 @@ const FIRST: StoredState = {
   ...{ upstream: null, quarantinedAccepted: 0, quarantine: [], tombstones: [] },
 };
 
-test("a follower that has all listings collects garbage by the changes that it reads", () => {
+test("a follower that has all listings collects garbage by the number of changes that it reads", () => {
   using folder = temporaryFolder("state-folder");
   const opened = openStateFolder(folder.path);
   const first = next(opened, FIRST, rowsWith(1));

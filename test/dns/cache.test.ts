@@ -41,13 +41,13 @@ describe("the cache keeps", () => {
   test("an answer for its TTL", () => expectKept(addresses(600), 600_000));
   test("a short-lived answer for a minute", () => expectKept(addresses(1), 60_000));
   test("a long-lived answer for a day", () => expectKept(addresses(10 * 86_400), 24 * HOUR_MS));
-  test("a missing name for what its SOA allows", () => expectKept(emptyLookup("nxdomain", 900), 900_000));
-  test("a denial for three hours at most", () => expectKept(emptyLookup("nodata", 86_400), 3 * HOUR_MS));
-  test("a denial without an SOA for a moment", () => expectKept(emptyLookup("nodata", 0), 5_000));
+  test("a missing name for the TTL of its SOA", () => expectKept(emptyLookup("nxdomain", 900), 900_000));
+  test("a denial for at most three hours", () => expectKept(emptyLookup("nodata", 86_400), 3 * HOUR_MS));
+  test("a denial without an SOA for five seconds", () => expectKept(emptyLookup("nodata", 0), 5_000));
   test("a time-out for five seconds", () => expectKept(emptyLookup("timeout"), 5_000));
   test("an error for five seconds", () => expectKept(emptyLookup("error", 0, "servfail"), 5_000));
 
-  test("failures that come again twice as long each time, up to thirty seconds", async () => {
+  test("repeated failures twice as long each time, up to thirty seconds", async () => {
     const { cache, asked, pass } = cacheOver(async () => emptyLookup("timeout"));
     for (const [round, keptMs] of [5_000, 10_000, 20_000, 30_000, 30_000].entries()) {
       await cache.lookUp("a.com", "A");
@@ -58,7 +58,7 @@ describe("the cache keeps", () => {
     }
   });
 
-  test("a failure of our own for nobody", async () => {
+  test("no failure of this process", async () => {
     const { cache, asked } = cacheOver(async () => emptyLookup("error", 0, "queue_full"));
     await cache.lookUp("a.com", "A");
     await cache.lookUp("a.com", "A");
@@ -88,7 +88,7 @@ test("the cache keeps fewer entries where they are large", async () => {
   expect(cache.stats().entries).toBe(9);
 });
 
-test("look-ups for the same name and type that run at once are one", async () => {
+test("concurrent look-ups of the same name and type are one", async () => {
   const release = Promise.withResolvers<Lookup<RecordType>>();
   const { cache, asked } = cacheOver(() => release.promise);
   const lookups = Array.from({ length: 50 }, () => cache.lookUp("a.com", "A"));
@@ -99,7 +99,7 @@ test("look-ups for the same name and type that run at once are one", async () =>
   expect(cache.stats()).toMatchObject({ joined: 49, misses: 1 });
 });
 
-test("a look-up says until when it holds", async () => {
+test("a look-up has its expiry", async () => {
   const { cache, pass } = cacheOver(async () => addresses(600));
   expect((await cache.lookUp("a.com", "A")).expiresAt).toBe(1_600_000);
   pass(100_000);

@@ -27,7 +27,7 @@ test("a burst of replies is read 32 in a turn", async () => {
   expect(await readsByTurn(70, 0)).toEqual([32, 32, 6]);
 });
 
-test("a turn ends after 2 ms of reading and of what follows from it", async () => {
+test("a turn ends after 2 ms of reading and of the work that follows", async () => {
   expect(await readsByTurn(5, 1)).toEqual([2, 2, 1]);
   expect(await readsByTurn(3, 50)).toEqual([1, 1, 1]);
 });

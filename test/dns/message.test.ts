@@ -30,7 +30,7 @@ function reply(flags: number, answers: Answer[], authorities: Answer[] = []): Bu
   });
 }
 
-test("random octets are no reply, and reading them never throws", () => {
+test("random octets are no reply, and parsing them never throws", () => {
   const query = queryFor("a.com", "MX");
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 600 }), (octets) => {
@@ -44,7 +44,7 @@ test("random octets are no reply, and reading them never throws", () => {
   );
 });
 
-test("whatever follows a matching question, the reading is one of those named, with records of its type", () => {
+test("whatever follows a matching question, parsing yields one of the declared kinds, with records of its type", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...TYPES),
@@ -74,7 +74,7 @@ test("whatever follows a matching question, the reading is one of those named, w
   );
 });
 
-test("a reply with octets changed at random never names records that the question is not about", () => {
+test("a randomly corrupted reply never yields records of another name", () => {
   const answers: Answer[] = [
     { type: "CNAME", name: "a.com", ttl: 60, class: "IN", data: "b.com" },
     { type: "MX", name: "b.com", ttl: 60, class: "IN", data: { preference: 5, exchange: "mx.b.com" } },
@@ -109,7 +109,7 @@ test("a reply with octets changed at random never names records that the questio
   );
 });
 
-test("records of other names, types and classes are left aside", () => {
+test("records of other names, types and classes are ignored", () => {
   const mx = { preference: 1, exchange: "mx.b.com" };
   const message = reply(0x8180, [
     { type: "MX", name: "b.com", ttl: 60, class: "IN", data: mx },
@@ -122,7 +122,7 @@ test("records of other names, types and classes are left aside", () => {
   });
 });
 
-test("of thousands of records the first 512 are read, 128 of MX, and whether the message is whole is checked", () => {
+test("of thousands of records the first 512 are read, 128 of MX, and all are checked for completeness", () => {
   const addresses = Array.from({ length: 3000 }, (_, at) => `8.8.${at >> 8}.${at & 255}`);
   const common = { name: "a.com", ttl: 60, class: "IN" } as const;
   const message = reply(
@@ -168,7 +168,7 @@ test("an extended response code is a failure", () => {
   expect(readReply(message, "a.com", "MX")).toEqual({ kind: "failed", rcode: "rcode_16" });
 });
 
-test("a question is encoded for a name that has room in a message, and for no other", () => {
+test("a question is encoded only for a name that fits a message", () => {
   fc.assert(
     fc.property(fc.oneof(fc.domain(), fc.string(), fc.stringMatching(/^[a-z.]{0,300}$/)), (name) => {
       expect(encodeQuery(name, "A", false) !== null).toBe(isEncodable(name));
@@ -192,7 +192,7 @@ const RECORDS = {
   TXT: fc.array(text, { minLength: 1, maxLength: 4 }).map((data) => ({ data, read: data.join("") })),
 } satisfies { [T in RecordType]: unknown };
 
-test.each(TYPES)("%s records are read as they were written, behind aliases too", (type) => {
+test.each(TYPES)("%s records are read as they were written, also after aliases", (type) => {
   const written = fc.array(fc.tuple(RECORDS[type] as fc.Arbitrary<{ data: never; read: unknown }>, ttl), {
     minLength: 1,
     maxLength: 5,
@@ -243,7 +243,7 @@ test.each(TYPES)("%s records are read as they were written, behind aliases too",
   );
 });
 
-test("a question is written as the library writes it", () => {
+test("a question is encoded as the reference library encodes it", () => {
   fc.assert(
     fc.property(name, fc.constantFrom(...TYPES), fc.boolean(), (asked, type, edns) => {
       const query = queryWith(asked, type, edns);
@@ -260,7 +260,7 @@ test("a question is written as the library writes it", () => {
   );
 });
 
-test("a name is read whatever way it is cut short, and one that leads nowhere back is none", () => {
+test("a name is read however it is compressed, and one with an invalid pointer is none", () => {
   const octets = (written: string) => Buffer.from(written, "latin1");
   expect(readName(octets("\x03Net\x00\x04HOST\xc0\x00\x02mx\xc0\x05"), 12)).toBe("mx.host.net");
   expect(readName(octets("\x00"), 0)).toBe(".");
@@ -294,7 +294,7 @@ test("a name is not followed through more pointers than it could have labels", (
   expect(readName(pointers(128), end.length + 2 * 127)).toBeNull();
 });
 
-test("a name with octets that no host has is taken for no other, and never asked for", () => {
+test("a name with octets that no host name has stays distinct, and is never queried", () => {
   const message = Buffer.from("\x05a.com\x00\x03\xe4\x00\\\x00", "latin1");
   const names = [readName(message, 0), readName(message, 7)];
   expect(names).toEqual(["a\\046com", "\\228\\000\\092"]);

@@ -75,7 +75,7 @@ describe("an address", () => {
   ])("%p is not", (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
-test("addresses are read as the runtime reads them", () => {
+test("addresses are parsed as the runtime parses them", () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createQueryQueue } from "../../src/dns/query-queue.ts";
 
-test("whatever comes and goes, all bounds hold and all start in the order they came", () => {
+test("in any sequence of operations the bounds hold, and items start in order of arrival", () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.constant("enter" as const) },
     { weight: 2, arbitrary: fc.record({ leave: fc.nat() }) },
@@ -38,7 +38,7 @@ test("whatever comes and goes, all bounds hold and all start in the order they c
   );
 });
 
-test("a hundred thousand that wait each get their turn", () => {
+test("each of 100,000 queued items is started", () => {
   let started = 0;
   const queue = createQueryQueue<number>({
     inFlightMax: 10,

@@ -54,7 +54,7 @@ describe.skipIf(nsd === null)("nsd", () => {
     await server[Symbol.asyncDispose]();
   });
 
-  test("gives records with their TTL", async () => {
+  test("returns records with their TTL", async () => {
     const lookup = await resolver.lookUp("mail.real.test", "MX");
     expect(lookup).toMatchObject({ outcome: "answer", ttlSeconds: 600, alias: false });
     expect([...lookup.records].sort((a, b) => a.preference - b.preference)).toEqual([
@@ -79,7 +79,7 @@ describe.skipIf(nsd === null)("nsd", () => {
     });
   });
 
-  test("gives a reply over 4 KB by TCP", async () => {
+  test("sends a reply over 4 KB by TCP", async () => {
     const before = resolver.stats().tcpQueries;
     const { records } = await resolver.lookUp("many.real.test", "TXT");
     expect(records).toHaveLength(90);
@@ -87,7 +87,7 @@ describe.skipIf(nsd === null)("nsd", () => {
     expect(resolver.stats().tcpQueries).toBe(before + 1);
   });
 
-  test("has its aliases followed, to records, to nothing, round in circles, and out of its zones", async () => {
+  test("has its aliases followed: to records, to no data, in loops, and out of its zones", async () => {
     expect(await resolver.lookUp("alias.real.test", "MX")).toMatchObject({ outcome: "answer", alias: true });
     expect(await resolver.lookUp("dangling.real.test", "MX")).toMatchObject({
       outcome: "nxdomain",
@@ -113,7 +113,7 @@ describe.skipIf(nsd === null)("nsd", () => {
     expect(outcomes.filter((outcome) => outcome !== "answer")).toEqual([]);
   });
 
-  test("counts in what came while this process was busy with other things", async () => {
+  test("has its replies read that arrive while this process is busy", async () => {
     const hasty = createStubResolver({
       servers: [server.address],
       clock: systemClock,
@@ -127,7 +127,7 @@ describe.skipIf(nsd === null)("nsd", () => {
     hasty.close();
   });
 
-  test("shows mail routing as the table has it, row by row", async () => {
+  test("yields the mail routing of the table, row by row", async () => {
     const facts = createDomainFacts({
       cache: createDnsCache({ resolver, clock: systemClock }),
       lists: { listsOf: () => ({ disposable: null, freeProvider: false }) },
@@ -189,7 +189,7 @@ mail MX 10 mx
 mx A 9.9.9.9
 `;
 
-test("a server that is silent is a timeout", async () => {
+test("a silent server is a time-out", async () => {
   const silent = await Bun.udpSocket({ hostname: "127.0.0.1", socket: { data: () => {} } });
   const resolver = createStubResolver({
     servers: [{ ip: "127.0.0.1", port: silent.port }],

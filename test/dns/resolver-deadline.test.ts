@@ -66,20 +66,17 @@ function replyTo(id: number): Buffer {
 }
 
 describe("by default a look-up", () => {
-  test.each([0, 1, 2])(
-    "that is answered after 3.9 s has heard it, whichever attempt it answers (%d)",
-    async (nth) => {
-      using patient = await startPatient();
-      const lookup = patient.resolver.lookUp("late.com", "MX");
-      await patient.pass(3900);
-      await patient.reached(() => patient.questions.length === 3);
-      patient.questions[nth]?.answer();
-      expect((await lookup).records).toEqual([{ preference: 1, exchange: "mx.late.com" }]);
-      expect(patient.resolver.stats()).toMatchObject({ queries: 3, timeouts: 0, inFlight: 0, late: 0 });
-    },
-  );
+  test.each([0, 1, 2])("accepts an answer after 3.9 s, whichever attempt it answers (%d)", async (nth) => {
+    using patient = await startPatient();
+    const lookup = patient.resolver.lookUp("late.com", "MX");
+    await patient.pass(3900);
+    await patient.reached(() => patient.questions.length === 3);
+    patient.questions[nth]?.answer();
+    expect((await lookup).records).toEqual([{ preference: 1, exchange: "mx.late.com" }]);
+    expect(patient.resolver.stats()).toMatchObject({ queries: 3, timeouts: 0, inFlight: 0, late: 0 });
+  });
 
-  test("asks at 0, 400 and 1200 ms, and gives up at 4 s", async () => {
+  test("sends queries at 0, 400 and 1200 ms, and times out at 4 s", async () => {
     using patient = await startPatient();
     let ended = false;
     const lookup = patient.resolver.lookUp("late.com", "MX").finally(() => {
@@ -103,7 +100,7 @@ describe("by default a look-up", () => {
     expect(patient.questions).toHaveLength(3);
   });
 
-  test("still takes a reply of the first of two servers after it has gone on to the second", async () => {
+  test("still accepts a reply of the first of two servers after it has tried the second", async () => {
     using patient = await startPatient(2);
     const lookup = patient.resolver.lookUp("late.com", "MX");
     await patient.pass(3000);

@@ -32,7 +32,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe("a look-up", () => {
-  test("gives the records, in lower case without last dots, with the TTL", async () => {
+  test("returns the records in lower case without last dots, with the TTL", async () => {
     await using dns = await startDns(ZONE);
     expect(await dns.resolver.lookUp("ONE.com.", "MX")).toEqual({
       outcome: "answer",
@@ -70,14 +70,14 @@ describe("a look-up", () => {
     expect(lookup).toMatchObject({ outcome: "answer", records: ["8.8.8.8"], alias: true, ttlSeconds: 2 });
   });
 
-  test("asks for a target that the reply names without its records", async () => {
+  test("queries a target that the reply names without its records", async () => {
     await using dns = await startDns("half.com CNAME one.com\nhalf.com !no-soa\none.com TXT x");
     const lookup = await dns.resolver.lookUp("half.com", "MX");
     expect(lookup).toMatchObject({ outcome: "nodata", alias: true });
     expect(dns.server.queryCount("one.com", "MX")).toBe(1);
   });
 
-  test("of a name that cannot stand in a message is an error, and asks nobody", async () => {
+  test("of a name that cannot be encoded is an error, and sends no query", async () => {
     await using dns = await startDns(ZONE);
     const names = ["", ".", "a..com", `${"a".repeat(64)}.com`, `${"a.".repeat(127)}com`, "a b.com", "ü.com"];
     for (const name of names) {
@@ -107,7 +107,7 @@ describe("a reply", () => {
     });
   }
 
-  test("that was cut short is asked for again by TCP", async () => {
+  test("that is truncated is queried again by TCP", async () => {
     const records = Array.from({ length: 100 }, (_, at) => `many.com TXT "${at} ${"x".repeat(60)}"`);
     await using dns = await startDns(records.join("\n"), { attemptTimeoutsMs: [20_000] });
     const lookup = await dns.resolver.lookUp("many.com", "TXT");
@@ -115,7 +115,7 @@ describe("a reply", () => {
     expect(dns.resolver.stats().tcpQueries).toBe(1);
   });
 
-  test("by TCP waits for its turn to be read, as those by UDP do", async () => {
+  test("by TCP is queued until it is read, as those by UDP are", async () => {
     await using dns = await startDns("cut.com A 8.8.8.8\ncut.com !truncate", { attemptTimeoutsMs: [20_000] });
     let unreadMax = 0;
     let isSettled = false;
@@ -131,7 +131,7 @@ describe("a reply", () => {
     expect(unreadMax).toBe(1);
   });
 
-  test("with garbage takes no room of those that wait to be read", async () => {
+  test("with garbage takes no room in the queue of replies", async () => {
     await using dns = await startDns("one.com A 8.8.8.8\none.com !garbage", { attemptTimeoutsMs: [20_000] });
     let unreadMax = 0;
     for (let round = 0; round < 20; round++) {
@@ -148,7 +148,7 @@ describe("a reply", () => {
     expect(unreadMax).toBe(1);
   });
 
-  test("of FORMERR to EDNS is asked for again without it", async () => {
+  test("of FORMERR to EDNS is queried again without it", async () => {
     await using dns = await startDns("one.com A 8.8.8.8\none.com !formerr-edns");
     expect((await dns.resolver.lookUp("one.com", "A")).records).toEqual(["8.8.8.8"]);
     expect(dns.server.queryCount("one.com")).toBe(2);
@@ -171,7 +171,7 @@ describe("a reply", () => {
 
 describe("a failure", () => {
   test.each(["servfail", "refused", "formerr", "notimp"])(
-    "by %s is asked once more and is an error",
+    "by %s is retried once and is an error",
     async (rcode) => {
       await using dns = await startDns(`bad.com !${rcode}`);
       expect(await dns.resolver.lookUp("bad.com", "A")).toMatchObject({ outcome: "error", detail: rcode });
@@ -180,7 +180,7 @@ describe("a failure", () => {
     },
   );
 
-  test("of one datagram is made good by the next attempt", async () => {
+  test("of one datagram is recovered by the next attempt", async () => {
     await using dns = await startDns("lossy.com A 8.8.8.8\nlossy.com !drop 2", {
       attemptTimeoutsMs: [40, 40, 1000],
     });
@@ -205,7 +205,7 @@ describe("a failure", () => {
     expect(performance.now() - started).toBeLessThan(4000);
   });
 
-  test("to reach a sole server is over with the last attempt: there is nobody left to be heard", async () => {
+  test("to reach a sole server ends with the last attempt, as no reply can follow", async () => {
     const resolver = createStubResolver({
       servers: [serverAddress(`127.0.0.1:${await closedPort()}`)],
       clock: systemClock,
@@ -217,7 +217,7 @@ describe("a failure", () => {
     resolver.close();
   });
 
-  test("of a TCP connection is an error, not an answer cut short", async () => {
+  test("of a TCP connection is an error, not a truncated answer", async () => {
     await using dns = await startDns("cut.com A 8.8.8.8\ncut.com !truncate\ncut.com !tcp-close");
     expect(await dns.resolver.lookUp("cut.com", "A")).toMatchObject({
       outcome: "error",
@@ -228,7 +228,7 @@ describe("a failure", () => {
 
 describe("several servers", () => {
   test(
-    "are asked one after the other, and a dead one costs no time",
+    "are tried one after the other, and an unreachable one costs no time",
     async () => {
       await using dns = await startDns(ZONE, {
         servers: [],
@@ -251,7 +251,7 @@ describe("several servers", () => {
     RETRIED,
   );
 
-  test("get a second word after SERVFAIL", async () => {
+  test("are tried a second time after SERVFAIL", async () => {
     await using first = await startFixtureServer({ zone: "one.com !servfail" });
     await using second = await startFixtureServer({ zone: ZONE });
     const servers = [serverAddress(first.address), serverAddress(second.address)];
@@ -260,7 +260,7 @@ describe("several servers", () => {
     resolver.close();
   });
 
-  test("have the silent one last for a while, then one look-up tries it again", async () => {
+  test("are tried with a silent one last for a while; then one look-up tries that one again", async () => {
     await using first = await startFixtureServer({ zone: ZONE });
     await using second = await startFixtureServer({ zone: ZONE });
     first.setFault("!silent");
@@ -293,7 +293,7 @@ describe("several servers", () => {
     resolver.close();
   });
 
-  test("come back: a sole server that is down for a moment answers the same look-up", async () => {
+  test("may restart: a sole server that is down for a moment answers the same look-up", async () => {
     const port = await closedPort();
     const resolver = createStubResolver({
       servers: [serverAddress(`127.0.0.1:${port}`)],
@@ -308,7 +308,7 @@ describe("several servers", () => {
 });
 
 describe("many look-ups", () => {
-  test("keep the bound in flight, wait their turn, and lose nothing", async () => {
+  test("stay within the bound in flight, are queued beyond it, and all end", async () => {
     await using dns = await startDns("*.com MX 10 mx.one.com", { inFlightMax: 20 });
     let highest = 0;
     const lookups = Array.from({ length: 3000 }, async (_, at) => {
@@ -322,14 +322,14 @@ describe("many look-ups", () => {
     expect(dns.resolver.stats()).toMatchObject({ inFlight: 0, waiting: 0, lookups: 3000 });
   });
 
-  test("lose nothing at the full bound", async () => {
+  test("all end at the full bound", async () => {
     await using dns = await startDns("*.com MX 10 mx.one.com");
     const lookups = Array.from({ length: 10_000 }, (_, at) => dns.resolver.lookUp(`d${at}.com`, "MX"));
     const outcomes = (await Promise.all(lookups)).map(({ outcome }) => outcome);
     expect(outcomes.filter((outcome) => outcome !== "answer")).toEqual([]);
   });
 
-  test("do not wait behind silent ones for longer than a first attempt", async () => {
+  test("do not wait for silent ones for longer than a first attempt", async () => {
     await using dns = await startDns("*.silent.com !silent\none.com A 8.8.8.8", {
       inFlightMax: 5,
       attemptTimeoutsMs: [50, 3000],
@@ -342,7 +342,7 @@ describe("many look-ups", () => {
     expect(dns.resolver.stats().late).toBeGreaterThan(15);
   });
 
-  test("that are answered all at once let other work in between", async () => {
+  test("that are answered all at once leave turns of the event loop to other work", async () => {
     const asked: (() => void)[] = [];
     const server = await Bun.udpSocket({
       hostname: "127.0.0.1",
@@ -376,7 +376,7 @@ describe("many look-ups", () => {
     server.close();
   });
 
-  test("beyond the queue are refused as errors that say so", async () => {
+  test("beyond the queue are errors with a detail of their own", async () => {
     await using dns = await startDns("*.com !silent", {
       inFlightMax: 2,
       waitingMax: 3,
@@ -395,7 +395,7 @@ describe("many look-ups", () => {
     expect((await dns.resolver.lookUp("late.com", "A")).detail).toBe("closed");
   });
 
-  test("go out from several source ports under ids from the random source", async () => {
+  test("are sent from several source ports, with ids from the random source", async () => {
     const ports = new Set<number>();
     const ids: number[] = [];
     const server = await Bun.udpSocket({

@@ -39,14 +39,14 @@ async function startWatch(zone: string) {
 const DENIAL =
   "The DNS denies that gmail.com exists: nothing that it denies is believed until it finds it. Check DNS_SERVERS.";
 
-test("a DNS that denies the largest provider is believed in nothing that it denies, from the first look-up on", async () => {
+test("no denial is trusted of a DNS that denies the largest provider, from the first look-up on", async () => {
   await using setting = await startWatch(DENYING);
   setting.watch.start();
   expect(await setting.statesOf()).toEqual(["public", "error", "unknown"]);
   expect(setting.watch.trouble()).toBe(DENIAL);
 });
 
-test("what was denied before it was noticed is forgotten, and so is what was not believed once it heals", async () => {
+test("denials from before the detection are dropped, and so are the distrusted ones after the recovery", async () => {
   await using setting = await startWatch(HONEST);
   await setting.watch.probe();
   expect(await setting.statesOf()).toEqual(["public", "no_domain", "dead"]);
@@ -67,7 +67,7 @@ test("what was denied before it was noticed is forgotten, and so is what was not
   expect(setting.reports).toEqual([`warn: ${DENIAL}`, `warn: ${DENIAL}`, "info: The DNS answers again."]);
 });
 
-test("a DNS that is mute is reported each time, and neither begins nor ends a denial", async () => {
+test("a silent DNS is reported each time, and neither begins nor ends the distrust", async () => {
   await using setting = await startWatch(HONEST);
   setting.server.setFault("!silent");
   await setting.watch.probe();
@@ -80,7 +80,7 @@ test("a DNS that is mute is reported each time, and neither begins nor ends a de
   expect(setting.watch.trouble()).toBe(DENIAL);
 });
 
-test("a DNS that has not yet answered for a large provider is believed in nothing that it denies", async () => {
+test("no denial is trusted of a DNS that has not yet answered for a large provider", async () => {
   const silence = ["gmail.com", "hotmail.com", "yahoo.com", "outlook.com"].map((name) => `${name} !silent`);
   await using setting = await startWatch([DENYING, ...silence].join("\n"));
   setting.watch.start();
@@ -95,7 +95,7 @@ test("a DNS that has not yet answered for a large provider is believed in nothin
   expect(await setting.stateOf("missing-too.com")).toBe("no_domain");
 });
 
-test("the next provider decides where the DNS says nothing of the largest", async () => {
+test("the next provider decides where the DNS does not answer for the largest", async () => {
   await using failing = await startWatch(`${HONEST}\ngmail.com !servfail`);
   await failing.watch.probe();
   expect(failing.watch.trouble()).toBeNull();

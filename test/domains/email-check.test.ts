@@ -25,7 +25,7 @@ function knowingSource() {
   return { domains, source: { knownDomain } as unknown as DomainFactsSource };
 }
 
-test("verdicts on domains are kept up to the limit, and then forgotten", () => {
+test("verdicts on domains are cached up to the limit, and then dropped", () => {
   const { domains, source } = knowingSource();
   const parser = createAddressParser();
   const checks = createEmailChecks({

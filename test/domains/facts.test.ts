@@ -76,7 +76,7 @@ async function startFacts(): Promise<Setting> {
 }
 
 describe("facts", () => {
-  test("hold where mail goes, what the lists say of its hosts, and nothing that was not asked for", async () => {
+  test("contain the routing and the lists of its hosts, and nothing that was not requested", async () => {
     await using setting = await startFacts();
     expect(await setting.facts.factsOf("listed.com", PLAIN)).toEqual({
       domain: "listed.com",
@@ -92,7 +92,7 @@ describe("facts", () => {
     });
   });
 
-  test("asked for deeply hold SPF and DMARC", async () => {
+  test("of a deep request contain SPF and DMARC", async () => {
     await using setting = await startFacts();
     expect((await setting.facts.factsOf("one.com", DEEP)).policy).toEqual({
       spf: { state: "found", all: "-", sendsNoMail: false },
@@ -101,14 +101,14 @@ describe("facts", () => {
     expect((await setting.facts.factsOf("one.com", PLAIN)).policy).toBeUndefined();
   });
 
-  test("of a missing sub-domain take the policy for missing ones", async () => {
+  test("of a sub-domain that does not exist have the policy for such", async () => {
     await using setting = await startFacts();
     const { mail, policy } = await setting.facts.factsOf("gone.one.com", DEEP);
     expect(mail.state).toBe("no_domain");
     expect(policy?.dmarc).toEqual({ state: "found", policy: "reject" });
   });
 
-  test("without DNS ask nobody and are kept", async () => {
+  test("without DNS cause no query and are cached", async () => {
     await using setting = await startFacts();
     const first = await setting.facts.factsOf("one.com", OFFLINE);
     expect(first.mail).toEqual({ state: "not_checked" });
@@ -117,7 +117,7 @@ describe("facts", () => {
   });
 });
 
-describe("known facts", () => {
+describe("cached facts", () => {
   test("are fewer where they are large: a domain may name 4 KB of exchangers", async () => {
     const exchangers = Array.from({ length: 64 }, (_, at) => ({
       preference: at,
@@ -138,7 +138,7 @@ describe("known facts", () => {
     expect(facts.stats().entries).toBe(11);
   });
 
-  test("are unknown at first, then the same object and text while they hold", async () => {
+  test("are missing at first, then the same object and text until they expire", async () => {
     await using setting = await startFacts();
     expect(setting.facts.cachedFacts("one.com", PLAIN)).toBeUndefined();
     const found = await setting.facts.findDomain("one.com", PLAIN);
@@ -149,7 +149,7 @@ describe("known facts", () => {
     expect(setting.facts.cachedFacts("one.com", DEEP)).toBeUndefined();
   });
 
-  test("hold as long as the shortest-lived look-up behind them", async () => {
+  test("expire with the shortest TTL of their look-ups", async () => {
     await using setting = await startFacts();
     await setting.facts.factsOf("short.com", PLAIN);
     setting.pass(89_000);
@@ -158,7 +158,7 @@ describe("known facts", () => {
     expect(setting.facts.cachedFacts("short.com", PLAIN)).toBeUndefined();
   });
 
-  test("are found once for all who ask at the same time", async () => {
+  test("are looked up once for concurrent callers", async () => {
     await using setting = await startFacts();
     const found = await Promise.all(
       Array.from({ length: 100 }, () => setting.facts.findDomain("one.com", DEEP)),
@@ -167,7 +167,7 @@ describe("known facts", () => {
     expect(setting.dns.server.queryCount("one.com", "MX")).toBe(1);
   });
 
-  test("of a failure hold for seconds only", async () => {
+  test("of a failure expire within seconds", async () => {
     await using setting = await startFacts();
     expect((await setting.facts.factsOf("silent.com", PLAIN)).mail.state).toBe("timeout");
     expect(setting.facts.cachedFacts("silent.com", PLAIN)).toBeDefined();
@@ -178,7 +178,7 @@ describe("known facts", () => {
 
 describe("a caller who stops waiting", () => {
   test(
-    "at its deadline gets a time-out; the others get the facts, and only those are kept",
+    "at its deadline gets a time-out; the others get the facts, and only those are cached",
     async () => {
       await using setting = await startFacts();
       const patient = setting.facts.factsOf("late.com", PLAIN);
@@ -202,7 +202,7 @@ describe("a caller who stops waiting", () => {
     expect((await facts).mail.state).toBe("timeout");
   });
 
-  test("before it asked starts no look-up", async () => {
+  test("before its call starts no look-up", async () => {
     await using setting = await startFacts();
     const over = { ...DEEP, deadlineMs: setting.nowMs() - 1 };
     expect((await setting.facts.factsOf("one.com", over)).policy?.spf.state).toBe("temperror");
@@ -228,7 +228,7 @@ describe("a caller who stops waiting", () => {
   );
 
   test(
-    "keeps what was known of the routing when SPF is late",
+    "keeps the routing that is known when SPF is late",
     async () => {
       await using setting = await startFacts();
       const facts = await setting.facts.factsOf("slow-policy.com", {
@@ -242,7 +242,7 @@ describe("a caller who stops waiting", () => {
   );
 });
 
-test("a DNS that denies a large provider is at fault itself, and nothing is known", async () => {
+test("a DNS that denies a large provider is itself at fault, and the facts are unknown", async () => {
   await using setting = await startFacts();
   for (const domain of ["icloud.com", "posteo.de"]) {
     expect((await setting.facts.factsOf(domain, PLAIN)).mail).toEqual({ state: "error" });

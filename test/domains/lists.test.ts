@@ -36,7 +36,7 @@ describe("disposable", () => {
     }
   });
 
-  test("is no domain in its own right", () => {
+  test("is no domain of a real organization", () => {
     const flagged = column(realText).filter((domain) => listsOf(domain, noHosts).disposable !== null);
     expect(flagged).toEqual([]);
   });
@@ -58,19 +58,19 @@ describe("disposable", () => {
 });
 
 describe("a free provider", () => {
-  test("is everyone of the table but the companies", () => {
+  test("is every provider of the table but the companies", () => {
     for (const [domain, { kind }] of allProviders()) {
       expect(listsOf(domain, noHosts).freeProvider).toBe(kind !== "company");
     }
   });
 
-  test("is also one that only the wider list knows, and never a throwaway", () => {
+  test("is also one of the wider list alone, and never a disposable one", () => {
     for (const domain of column(freeText)) {
       expect(listsOf(domain, noHosts)).toEqual({ disposable: null, freeProvider: true });
     }
   });
 
-  test("is no company, university or slip", () => {
+  test("is no company, no university and no misspelling", () => {
     for (const domain of ["google.com", "facebook.com", "nus.edu.sg", "mit.edu", "gmial.com", "hotmai.com"]) {
       expect(listsOf(domain, noHosts).freeProvider).toBe(false);
     }

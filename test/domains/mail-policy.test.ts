@@ -55,7 +55,7 @@ describe("DMARC", () => {
     expect(`${state}${policy === null ? "" : ` ${policy}`}${missing}`).toBe(expected);
   });
 
-  test("asks at most eight names, as the standard's own example does", () => {
+  test("looks up at most eight names, as in the example of the RFC", () => {
     expect(namesToLookUp("a.b.c.d.e.f.g.h.i.j.mail.example.com")).toEqual([
       "a.b.c.d.e.f.g.h.i.j.mail.example.com",
       "g.h.i.j.mail.example.com",
@@ -69,11 +69,11 @@ describe("DMARC", () => {
     expect(namesToLookUp("example.com")).toEqual(["example.com", "com"]);
   });
 
-  test("asks for the parents that many domains share once", () => {
+  test("looks up the parents that many domains share once", () => {
     expect(dns.server.queryCount("_dmarc.com", "TXT")).toBe(1);
   });
 
-  test("does not walk where the domain has a record of its own", async () => {
+  test("does not walk the tree where the domain has a record of its own", async () => {
     await findDmarc(cache, "own.com", unshared(), NOTHING);
     expect(dns.server.queryCount("_dmarc.own.com", "TXT")).toBe(1);
     expect(dns.server.queryCount("_dmarc.walked.own.com", "TXT")).toBe(0);

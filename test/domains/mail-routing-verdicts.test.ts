@@ -41,7 +41,7 @@ describe("the verdict on a plain address follows from the DNS of its domain", ()
     );
   });
 
-  test.each(rows)("$domain: a batch says the same", ({ email }) => {
+  test.each(rows)("$domain: a batch has the same verdict", ({ email }) => {
     expect(batch.get(email)).toEqual(single.get(email) as EmailVerification);
   });
 });

@@ -49,44 +49,44 @@ describe("mail routing", () => {
     expect(written(factsIn(await facts.findDomain(domain, PLAIN)).mail)).toBe(routing);
   });
 
-  test("a name that does not exist is not asked for its address", () => {
+  test("no address is looked up of a name that does not exist", () => {
     expect(dns.server.queryCount("missing-row.com")).toBe(1);
   });
 
-  test("a null MX keeps the address from being asked for", () => {
+  test("no address is looked up beside a null MX", () => {
     expect(dns.server.queryCount("null-mx-address-row.com")).toBe(1);
   });
 
-  test("a host that many domains share is asked for once", () => {
+  test("a host that many domains share is looked up once", () => {
     expect(dns.server.queryCount("mx1.hosts.com", "A")).toBe(1);
   });
 
-  test("a host that takes mail is found where many that do not are preferred to it", async () => {
+  test("a host that accepts mail is found after many preferred ones that do not", async () => {
     const { mail } = factsIn(await facts.findDomain("many-hosts.com", PLAIN));
     expect(mail).toMatchObject({ state: "mx", targets: "public", partlyDead: true });
     expect(dns.server.queryCount("gone0.many-hosts.com", "A")).toBe(1);
   });
 
-  test("a domain with more dead hosts than may be asked for is unknown, not undeliverable", async () => {
+  test("a domain with more dead hosts than the query allowance is unknown, not undeliverable", async () => {
     const { mail } = factsIn(await facts.findDomain("endless-hosts.com", PLAIN));
     expect(mail).toMatchObject({ state: "mx", targets: "unknown" });
     expect(dns.server.queryCount("gone0.endless-hosts.com", "A")).toBe(1);
     expect(dns.server.queryCount("gone59.endless-hosts.com", "A")).toBe(0);
   });
 
-  test("a host with a name that no sender can ask for is dead, which is no failure of the DNS", async () => {
+  test("a host with an invalid name is dead, which is no failure of the DNS", async () => {
     const routingOf = async (domain: string) => factsIn(await facts.findDomain(domain, PLAIN)).mail;
     expect(await routingOf("unaskable-host.com")).toMatchObject({ state: "mx", targets: "dead" });
     expect(await routingOf("unaskable-spare.com")).toMatchObject({ targets: "public", partlyDead: true });
   });
 
-  test("hosts behind those that take mail are not asked for", async () => {
+  test("hosts after those that accept mail are not looked up", async () => {
     await facts.findDomain("spare-hosts.com", PLAIN);
     expect(dns.server.queryCount("mx19.spare.com", "A")).toBe(0);
     expect(dns.server.queryCount("mx0.spare.com", "A")).toBe(1);
   });
 
-  test("of hosts with long names, as many as have 4 KB are reported", async () => {
+  test("hosts with long names are reported up to 4 KB", async () => {
     const { mail } = factsIn(await facts.findDomain("long-hosts.com", PLAIN));
     const hosts = mail.state === "mx" ? mail.hosts : [];
     expect(mail).toMatchObject({ state: "mx", targets: "public" });

@@ -115,7 +115,7 @@ const ODD = (): { readonly [name: string]: readonly [request: string, answer: st
 });
 
 for (const name of Object.keys(ODD())) {
-  test(`${name}, odd but HTTP, gets an answer like any other call`, async () => {
+  test(`${name} is unusual but valid HTTP, and is answered like any other call`, async () => {
     const [request = "", answer = ""] = ODD()[name] ?? [];
     using connection = await openRaw(server.url);
     connection.write(request);
@@ -127,7 +127,7 @@ for (const name of Object.keys(ODD())) {
   });
 }
 
-test("an announced body is refused before a byte of it is sent where the key is bad", async () => {
+test("a body with Expect: 100-continue is refused before a byte of it is sent where the key is bad", async () => {
   using connection = await openRaw(server.url);
   connection.write(
     post("Expect: 100-continue", "Content-Length: 1000").replace(bearer(), "Authorization: Bearer asy_bad"),
@@ -138,7 +138,7 @@ test("an announced body is refused before a byte of it is sent where the key is 
   expect(readReply(refusal)).toMatchObject({ status: 401 });
 });
 
-test("calls sent ahead of their answers are answered in order", async () => {
+test("pipelined calls are answered in order", async () => {
   using connection = await openRaw(server.url);
   const call = (path: string) => lines(`GET ${path} HTTP/1.1`, HOST);
   connection.write(call("/healthz") + call("/nowhere") + call("/v1/plans"));

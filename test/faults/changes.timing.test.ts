@@ -18,7 +18,7 @@ async function longestTurnMs(shared: SharedServer, work: () => Promise<unknown>)
   return leastMs;
 }
 
-test("changes of plan of one account at once leave others their turns", async () => {
+test("concurrent changes of plan of one account leave turns of the main thread to others", async () => {
   await using shared = await startSharedServer("changes");
   const { caller } = shared;
   let limit = 1000;
@@ -37,7 +37,7 @@ test("changes of plan of one account at once leave others their turns", async ()
   expect(turnMs).toBeLessThan(TURN_MS_MAX);
 });
 
-test("deliveries to a webhook that nobody can reach leave others their turns", async () => {
+test("deliveries to an unreachable webhook leave turns of the main thread to others", async () => {
   await using shared = await startSharedServer("deliveries");
   const { caller } = shared;
   const key = await caller.signUp("scale");

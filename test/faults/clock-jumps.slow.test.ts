@@ -47,7 +47,7 @@ async function callUntil(done: () => boolean, { call }: Caller, key: string): Pr
 }
 
 describe("clock jumps of an hour", () => {
-  test("lose no charge, lock nobody out and let nobody pass the rate", async () => {
+  test("lose no charge, lock no caller out and let none exceed the rate", async () => {
     using folder = temporaryFolder("clock");
     await using dns = await startDns(FAULT_ZONE);
     const noon = new Date();
@@ -83,7 +83,7 @@ describe("clock jumps of an hour", () => {
     checkBooks(join(folder.path, "assay.db"), new Map(), (totals) => expect(totals.size).toBe(2));
   });
 
-  test("across the turn of a month neither give units back nor bill any twice", async () => {
+  test("across the turn of a month neither return units nor bill any twice", async () => {
     using folder = temporaryFolder("clock");
     await using dns = await startDns(FAULT_ZONE);
     const turn = Date.UTC(2027, 2, 1);
@@ -168,7 +168,7 @@ describe("clock jumps of an hour", () => {
 });
 
 describe("a clock that jumps by a year", () => {
-  test("makes nothing old: kept replies, results of jobs and deliveries are there, also after a start with it", async () => {
+  test("expires nothing: kept replies, results of jobs and deliveries stay, also after a start with it", async () => {
     using folder = temporaryFolder("clock");
     await using dns = await startDns(FAULT_ZONE);
     const start = (offsetMs: number) =>

@@ -89,7 +89,7 @@ describe("a start", () => {
     expect(await unitsOf(key)).toBe(1);
   });
 
-  test("on a database of garbage, or one cut short, says what to do and leaves the file as it is", async () => {
+  test("on a corrupt or truncated database says what to do and leaves the file as it is", async () => {
     await using dns = await startDns(FAULT_ZONE);
     using folder = temporaryFolder("data-dir");
     const key = await usedDataDir(folder.path, dns.server.address);
@@ -120,7 +120,7 @@ describe("a start", () => {
   });
 });
 
-test("a database file that goes away under a running server fails its health, and none is made in its place", async () => {
+test("a database file that disappears under a running server fails its health, and is not created anew", async () => {
   await using dns = await startDns(FAULT_ZONE);
   using folder = temporaryFolder("data-dir");
   await using server = await startProcess({ DATA_DIR: folder.path, DNS_SERVERS: dns.server.address });

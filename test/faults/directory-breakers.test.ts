@@ -36,7 +36,7 @@ describe("the breakers", () => {
       /31 of 100 listings are gone/,
     ],
     [
-      "payees changed in masses",
+      "payees that change in masses",
       ({ upstream }) => {
         for (let n = 0; n < 11; n++) upstream.put(paid(listing(n), payee(666)));
       },
@@ -99,7 +99,7 @@ describe("the breakers", () => {
     });
   });
 
-  test("refuse a rollback over a restart too", async () => {
+  test("refuse a rollback across a restart too", async () => {
     using pair = await syncedPair();
     pair.upstream.put(
       listing(1, (record) => {
@@ -157,7 +157,7 @@ describe("pay_to_changed_at", () => {
     const { pay_to_changed_at: _, ...evidence } = record.evidence;
     return { ...record, evidence };
   };
-  test("is kept here where the upstream does not keep it", async () => {
+  test("is tracked here where the upstream does not state it", async () => {
     using pair = await syncedPair();
     const { host } = listing(1);
     const changedAt = () => pair.held.listings.get(host)?.evidence.pay_to_changed_at;
@@ -181,7 +181,7 @@ describe("pay_to_changed_at", () => {
     expect(changedAt()).toBe(seen);
   });
 
-  test("is the upstream's where it keeps it, unless it conceals a change", async () => {
+  test("is the upstream's where it states it, unless it conceals a change", async () => {
     using pair = await syncedPair();
     const { host } = listing(1);
     const said = (at: string | null, to: string) => {

@@ -35,7 +35,7 @@ describe("an export", () => {
     expect([...content.values()]).toEqual(records);
   });
 
-  test("is asked for only if it has changed, where there is no feed", async () => {
+  test("is requested conditionally where there is no feed", async () => {
     using upstream = startUpstream();
     const held: (string | null)[] = [];
     upstream.intercept = (request) => {
@@ -113,7 +113,7 @@ describe("an export", () => {
     });
   });
 
-  test("in which a host stands twice with two payees changes nothing of that host", async () => {
+  test("with two records of a host and two payees changes nothing of that host", async () => {
     using pair = await syncedPair();
     const former = pair.held.listings.get(listing(1).host);
     const twin = paid(listing(1), payee(666));
@@ -127,7 +127,7 @@ describe("an export", () => {
     expect(pair.held.listings.size).toBe(100);
   });
 
-  test("in which a host stands twice with one payee keeps the first", async () => {
+  test("with two records of a host and one payee keeps the first", async () => {
     using pair = await syncedPair();
     const [first, second] = [11, 12].map((score) =>
       listing(1, (record) => {
@@ -140,7 +140,7 @@ describe("an export", () => {
     expect(pair.held.listings.get(listing(1).host)?.score).toBe(11);
   });
 
-  test("with 5 % of bad records is taken, these kept out and their hosts kept as they were", async () => {
+  test("with 5 % of invalid records is accepted, these are quarantined and their hosts stay as they were", async () => {
     using pair = await syncedPair();
     const bad = (n: number): unknown => {
       if (n === 0) return "{broken";

@@ -5,7 +5,7 @@ import { exportPath, paths, syncedPair } from "../support/synced-directory.ts";
 const HOUR_MS = 3_600_000;
 
 describe("following the feed", () => {
-  test("takes additions, changes and deletions without another export", async () => {
+  test("applies additions, changes and deletions without another export", async () => {
     using pair = await syncedPair();
     const changed = listing(3, (record) => {
       record.score = 1;
@@ -31,7 +31,7 @@ describe("following the feed", () => {
 
   const gaps: readonly [string, (upstream: TestUpstream) => void][] = [
     [
-      "a hole in the numbers",
+      "a gap in the numbers",
       ({ changes, put }) => {
         put(
           listing(1, (record) => {
@@ -85,7 +85,7 @@ describe("following the feed", () => {
       },
     ],
     [
-      "a feed that stands still",
+      "a feed that does not advance",
       (upstream) => {
         upstream.put(
           listing(1, (record) => {
@@ -111,7 +111,7 @@ describe("following the feed", () => {
       },
     ],
   ];
-  test.each(gaps)("takes the whole export on %s", async (_, lead) => {
+  test.each(gaps)("reads the whole export on %s", async (_, lead) => {
     using pair = await syncedPair();
     // One change that is followed, so that the number that must come next is known.
     pair.upstream.put(
@@ -127,7 +127,7 @@ describe("following the feed", () => {
     expect([...pair.held.listings.keys()].sort()).toEqual([...pair.upstream.records.keys()].sort());
   });
 
-  test("takes the whole export when the counts drift apart", async () => {
+  test("reads the whole export when the counts drift apart", async () => {
     using pair = await syncedPair();
     const withCount = (request: Request, count: number) => {
       if (request.url.includes("/changes")) {
@@ -152,7 +152,7 @@ describe("following the feed", () => {
     expect(pair.held.listings.has(listing(700).host)).toBe(true);
   });
 
-  test("takes the whole export once a day, whatever the feed says", async () => {
+  test("reads the whole export once a day, whatever the feed says", async () => {
     using pair = await syncedPair();
     pair.upstream.records.set(listing(700).host, listing(700));
     expect(await pair.sync()).toMatchObject({ kind: "unchanged" });
@@ -161,7 +161,7 @@ describe("following the feed", () => {
     expect(pair.held.listings.has(listing(700).host)).toBe(true);
   });
 
-  test("passes over changes that come twice", async () => {
+  test("ignores duplicate changes", async () => {
     using pair = await syncedPair();
     pair.upstream.put(listing(200));
     await pair.sync();
@@ -176,7 +176,7 @@ describe("following the feed", () => {
     expect(paths(pair.upstream).filter((path) => path === exportPath)).toHaveLength(1);
   });
 
-  test("keeps the former version of a host whose change is bad, until a good one comes", async () => {
+  test("keeps the former version of a host whose change is invalid, until a valid one arrives", async () => {
     using pair = await syncedPair();
     const former = pair.held.listings.get(listing(1).host);
     pair.upstream.put(
@@ -199,7 +199,7 @@ describe("following the feed", () => {
     expect(await pair.sync()).toMatchObject({ kind: "changed", freshness: { quarantined: 0 } });
   });
 
-  test("keeps out a listing that is longer than any row of an export may be", async () => {
+  test("quarantines a listing that is longer than any row of an export may be", async () => {
     using pair = await syncedPair();
     const { host } = listing(1);
     const long = listing(1, (record) => {

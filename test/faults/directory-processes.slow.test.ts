@@ -43,7 +43,7 @@ async function linesUntilKilled(
   return said.split("\n").filter((line) => line !== "");
 }
 
-test(`a process that is killed at random moments of its syncs ${KILLS} times always comes back whole`, async () => {
+test(`a process that is killed at random moments of its syncs ${KILLS} times always restarts with a complete state`, async () => {
   using upstream = startUpstream(listings(2000));
   using folder = temporaryFolder("killed");
   const digests = new Set<string>();
@@ -87,7 +87,7 @@ test(`a process that is killed at random moments of its syncs ${KILLS} times alw
   expect(commits).toBeGreaterThan(KILLS);
 }, 60_000);
 
-test("two servers: what changes at one is seen at the other, which outlives it", async () => {
+test("two servers: what changes at one is seen at the other, which survives it", async () => {
   using folder = temporaryFolder("pair");
   const file = join(folder.path, "listings.ndjson");
   const records = listings(50);

@@ -69,7 +69,7 @@ describe("a restart", () => {
     expect(opened.freshness).toMatchObject({ quarantined: 1, syncedAt: CLOCK.now() });
   });
 
-  test("goes on with version and numbers where they were", async () => {
+  test("continues the versions and the sequence numbers", async () => {
     using state = await stored([BEFORE, AFTER]);
     await state.restart();
     const outcome = await state.take(BEFORE);
@@ -79,7 +79,7 @@ describe("a restart", () => {
     });
   });
 
-  test("takes no notice of what was written after the last committed state", async () => {
+  test("ignores what was written after the last committed state", async () => {
     using state = await stored([BEFORE, AFTER]);
     appendFileSync(state.file("changes-"), '{"seq":33,"op":"delete","host":"service-00001.ex');
     writeFileSync(join(state.path, "base-3.ndjson.tmp"), "half a ba");
@@ -135,7 +135,7 @@ describe("a damaged file", () => {
       },
     ],
   ];
-  test.each(damages)("(%s) lets the version before be served, in a new epoch", async (_, damage) => {
+  test.each(damages)("(%s) leaves the version before to be served, in a new epoch", async (_, damage) => {
     using state = await stored([BEFORE, AFTER]);
     const { epoch } = publishedBy(await state.restart()).feed;
     damage(state);
@@ -151,7 +151,7 @@ describe("a damaged file", () => {
     expect(textOf(publishedBy(healed).snapshot)).toBe(lines(AFTER));
   });
 
-  test("on both sides serves nothing, and the next sync heals it", async () => {
+  test("of both states serves nothing, and the next sync recovers it", async () => {
     using state = await stored([BEFORE, AFTER]);
     for (const name of readdirSync(state.path).filter((file) => file.startsWith("base-")))
       flip(join(state.path, name));
@@ -164,7 +164,7 @@ describe("a damaged file", () => {
 });
 
 describe("the change feed on disk", () => {
-  test("has no holes, one change for each host and version, and everything from the first number on", async () => {
+  test("has no gaps, one change for each host and version, and everything from the first number on", async () => {
     const steps = Array.from({ length: 12 }, (_, step) => listings(200 + step * 10, step * 5));
     using state = await stored(steps);
     const { feed, snapshot } = publishedBy(await state.restart());
@@ -189,7 +189,7 @@ describe("the change feed on disk", () => {
     expect(replayed.join("")).toBe(textOf(snapshot));
   });
 
-  test("drops changes older than 30 days, whole files at a time, and says so", async () => {
+  test("drops changes older than 30 days, whole files at a time, and reports its first one", async () => {
     using folder = temporaryFolder("retention");
     const clock = testClock();
     const file = join(folder.path, "listings.ndjson");
@@ -229,7 +229,7 @@ describe("another source", () => {
     expect(outcome.published.feed.lastSeq).toBe(30);
   });
 
-  test("that follows a real one is held against it", async () => {
+  test("that replaces a real one is compared with it", async () => {
     using state = await stored([BEFORE]);
     const other = join(state.path, "..", "other.ndjson");
     writeFileSync(other, lines(listings(5)));

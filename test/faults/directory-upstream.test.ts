@@ -76,19 +76,19 @@ async function serveRaw(answer: (socket: Socket) => void) {
 }
 
 describe("a body", () => {
-  test("comes through plain and compressed", async () => {
+  test("is read plain and compressed", async () => {
     using plain = serve(() => new Response("hello"));
     expect(await take(plain.url)).toBe("200 hello");
     using packed = serve(() => new Response(gzipSync("hello"), { headers: { "Content-Encoding": "gzip" } }));
     expect(await take(packed.url)).toBe("200 hello");
   });
 
-  test("is given up past the limit of raw bytes", async () => {
+  test("is aborted past the limit of raw bytes", async () => {
     using server = serve(() => new Response(new Uint8Array(TEST_LIMITS.rawBytesMax + 1)));
     expect(await fault(take(server.url))).toBe(`the body passes ${TEST_LIMITS.rawBytesMax} bytes`);
   });
 
-  test("that inflates without end is given up at the limit, not after it", async () => {
+  test("that inflates without end is aborted at the limit, not after it", async () => {
     const bomb = gzipSync(new Uint8Array(200 * 1024 * 1024));
     using server = serve(() => new Response(bomb, { headers: { "Content-Encoding": "gzip" } }));
     const before = process.memoryUsage().rss;
@@ -98,7 +98,7 @@ describe("a body", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test("of broken or cut gzip is an error", async () => {
+  test("of corrupt or truncated gzip is an error", async () => {
     const packed = gzipSync(Buffer.from(Array.from({ length: 20_000 }, (_, n) => n % 251)));
     for (const bytes of [packed.subarray(0, packed.length - 20), Buffer.from("no gzip at all")]) {
       using server = serve(() => new Response(bytes, { headers: { "Content-Encoding": "gzip" } }));
@@ -111,7 +111,7 @@ describe("a body", () => {
     expect(await fault(take(server.url))).toBe("unasked content coding br");
   });
 
-  test("that is cut off is an error", async () => {
+  test("that is truncated is an error", async () => {
     using server = await serveRaw((socket) =>
       socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"),
     );
@@ -125,14 +125,14 @@ describe("time", () => {
     expect(await fault(take(server.url))).toBe("no answer within 300 ms");
   });
 
-  test("between two parts is bounded", async () => {
+  test("between two chunks is bounded", async () => {
     using server = await serveRaw((socket) =>
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"),
     );
     expect(await fault(take(server.url))).toBe("nothing more came within 300 ms");
   });
 
-  test("in all is bounded, however steadily it drips", async () => {
+  test("in total is bounded, however steadily bytes arrive", async () => {
     using server = await serveRaw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
       const drip = setInterval(() => socket.write("x"), 50);

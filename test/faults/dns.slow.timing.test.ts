@@ -78,7 +78,7 @@ async function checkAtOnce(name: string) {
 }
 
 describe("a DNS that", () => {
-  test("says nothing makes every check of 1,000 at once unknown in time, and none is charged", async () => {
+  test("is silent makes every check of 1,000 at once unknown by its deadline, and none is charged", async () => {
     dns.server.setZone(`${FAULT_ZONE}*.many.com !silent\n`);
     const { key, replies } = await checkAtOnce("silent");
     for (const { status, header, result } of replies) {
@@ -91,7 +91,7 @@ describe("a DNS that", () => {
     expect(await caller.unitsOf(key)).toBe(0);
   });
 
-  test("takes 3 s for each answer keeps 1,000 checks within their deadline, and none is said not to exist", async () => {
+  test("takes 3 s for each answer keeps 1,000 checks within their deadline, and no domain is reported missing", async () => {
     dns.server.setZone(`${FAULT_ZONE}*.many.com !delay 3000\n`);
     const { key, replies } = await checkAtOnce("slow");
     let charged = 0;
@@ -121,7 +121,7 @@ describe("a DNS that", () => {
     expect(await caller.unitsOf(key)).toBe(0);
   });
 
-  test("lies is not believed: the truth behind a lie counts, and lies alone are no answer", async () => {
+  test("sends forged replies is not believed: a genuine one after a forged one counts, and forged ones alone are no answer", async () => {
     const lyingZone = LIES.flatMap((lie) => [
       // The first only lies; the second lies ahead of the truth.
       `${lie}.lies.com    !${lie}`,
@@ -146,7 +146,7 @@ describe("a DNS that", () => {
     expect(await caller.unitsOf(key)).toBe(LIES.length);
   });
 
-  test("is silent for everything degrades health, which still answers, and heals when it speaks", async () => {
+  test("is silent for everything degrades health, which still answers, and recovers when it answers", async () => {
     const statusOf = async () => {
       const reply = await caller.call("/health");
       return `${reply.status} ${(await jsonOf<{ status: string }>(reply)).status}`;

@@ -137,7 +137,7 @@ test.skipIf(!canMountDisks)(
 );
 
 test.skipIf(!canMountDisks)(
-  "a disk that takes nothing more holds a job up, which charges nothing meanwhile and ends whole",
+  "a full disk holds a job up, which charges nothing meanwhile and ends complete",
   async () => {
     await using opened = await openInJob();
     const { disk, server, caller, key, jobId, view } = opened;

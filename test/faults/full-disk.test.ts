@@ -47,7 +47,7 @@ async function openOnSmallDisk<Server extends AsyncDisposable & { readonly url: 
 const addresses = (count: number) => Array.from({ length: count }, (_, at) => `b${at}@d${at % 50}.many.com`);
 
 test.skipIf(!canMountDisks)(
-  "on a full disk writes are refused with 503, reads go on, and once there is room everything heals by itself",
+  "on a full disk writes are refused with 503, reads go on, and the server recovers by itself once there is room",
   async () => {
     await using opened = await openOnSmallDisk(startProcess);
     const { disk, server, caller, key } = opened;
@@ -119,7 +119,7 @@ test.skipIf(!canMountDisks)(
 );
 
 test.skipIf(!canMountDisks)(
-  "a disk that fills up in the middle of a batch breaks its reply off; what was read of it is charged, the rest is not",
+  "a disk that fills up during a batch breaks its reply off; the results that were read are charged, the rest is not",
   async () => {
     await using opened = await openOnSmallDisk(startProcess);
     const { disk, server, caller, key } = opened;
@@ -153,7 +153,7 @@ test.skipIf(!canMountDisks)(
 );
 
 test.skipIf(!canMountDisks)(
-  "a month that turns on a full disk is refused with 503 like any other write, and begins once there is room",
+  "the turn of a month on a full disk is refused with 503 like any other write, and is made up for once there is room",
   async () => {
     await using opened = await openOnSmallDisk(startShiftedProcess);
     const { disk, server, caller, key } = opened;

@@ -85,7 +85,7 @@ describe("100 calls at once with one Idempotency-Key", () => {
     });
   }
 
-  test("and other bodies let one body run; the others are 422", async () => {
+  test("and different bodies run one of them; the others are 422", async () => {
     const key = await caller.signUp();
     const replies = await Promise.all(
       Array.from({ length: CALLS }, (_, at) =>

@@ -60,7 +60,7 @@ for (const where of ["open-worker-throws", "worker-throws"]) {
   });
 }
 
-test("where more rows than a few break it, all that is left of the chunk is given up, and the rest of the job is not", async () => {
+test("where more than a few rows break a chunk, all that is left of the chunk is given up, and the rest of the job is not", async () => {
   const key = await caller.signUp();
   const rows = Array.from({ length: 5_000 }, (_, at) =>
     at >= 100 && at < 200 ? `open-worker-throws.${at}@good.com` : `one.${at}@good.com`,
@@ -73,7 +73,7 @@ test("where more rows than a few break it, all that is left of the chunk is give
   expect(job.units_charged).toBe(verified.length);
 });
 
-test("look-ups that fail are made once more when the failure is no longer kept, and what they then find stands", async () => {
+test("failed look-ups are repeated once when the cached failure has expired, and their second outcome counts", async () => {
   const key = await caller.signUp();
   const chunksFinished = async () => {
     const metrics = await (await caller.call("/metrics")).text();

@@ -72,7 +72,7 @@ test("no file of the data directory or of a backup holds an address, an IBAN, a 
   }
 });
 
-test("every file is its owner's alone, whatever the umask and the folder", async () => {
+test("every file is readable by its owner alone, whatever the umask and the folder", async () => {
   const before = process.umask(0);
   try {
     await using started = await startServer({});
@@ -99,7 +99,7 @@ async function sendLines(url: string, key: string, name: string, text: string): 
   return reply.status;
 }
 
-test("22 large keyed calls of one account fill no store, and nobody else's keyed calls are refused", async () => {
+test("22 large keyed calls of one account do not fill the store, and no keyed call of another account is refused", async () => {
   await using started = await startServer({ KEPT_REPLIES_BYTES_MAX: `${4 * MEGABYTE}` });
   const { caller, dataDir, server } = started;
   const [attacker, victim] = [await caller.signUp("scale"), await caller.signUp("free")];

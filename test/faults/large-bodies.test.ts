@@ -91,7 +91,7 @@ describe("a body over the limit", () => {
     });
   }
 
-  test("of 1 GB that is sent all the same does not fill the memory", async () => {
+  test("of 1 GB that is sent after its refusal does not fill the memory", async () => {
     using connection = await openRaw(server.url);
     connection.write(head("/v1/email/batch", key, "Content-Length: 1073741824"));
     const part = new Uint8Array(MEGABYTE).fill(0x61);
@@ -151,7 +151,7 @@ describe("large bodies at once", () => {
     return connection;
   }
 
-  test("are refused beyond what they may hold together, and small ones are not", async () => {
+  test("are refused beyond their common bound, and small ones are not", async () => {
     using first = await openUpload();
     using second = await openUpload();
     await until("arrival", async () => {
@@ -178,7 +178,7 @@ describe("large bodies at once", () => {
     expect((await send(large)).status).toBe(200);
   });
 
-  test("that are announced and do not come take no room from others", async () => {
+  test("that are announced and do not arrive take no memory from others", async () => {
     await using stack = new AsyncDisposableStack();
     for (let count = 0; count < 10; count += 1) {
       const connection = stack.use(await openRaw(server.url));
@@ -187,7 +187,7 @@ describe("large bodies at once", () => {
     expect((await send(large)).status).toBe(200);
   });
 
-  test("that break off leave their room to others", async () => {
+  test("that break off release their memory to others", async () => {
     for (let count = 0; count < 5; count += 1) {
       using broken = await openUpload();
       broken.write("");
@@ -225,7 +225,7 @@ describe("bodies of calls other than batches", () => {
     },
   );
 
-  test("are let go with the end of their call", async () => {
+  test("are released at the end of their call", async () => {
     for (let count = 0; count < 600; count += 1) {
       const reply = await check(key, { note: "a".repeat(BODY_BYTES - 100) });
       expect(reply.status).toBe(200);

@@ -15,7 +15,7 @@ const ITEMS = 40;
 
 const share = { tenant: "one", weight: INTERACTIVE_WEIGHT };
 
-test("more batches than are accepted get 503 and when to come back, uncharged; the others are answered", async () => {
+test("batches above the limit get 503 with a Retry-After, uncharged; the others are answered", async () => {
   const zone = `${FAULT_ZONE}slow.com !delay 2000\nslow.com MX 10 mx.good.com\n`;
   const settings = { BATCHES_IN_FLIGHT_MAX: `${BATCHES_MAX}` };
   await using faults = await startFaultServer("overload", settings, zone);
@@ -50,7 +50,7 @@ describe("a caller who leaves a batch that waits for the DNS", () => {
     return Number(/^assay_batches_under_way (\d+)/m.exec(text)?.[1]);
   }
 
-  test.each([1, 50, 3000])("leaves its place at once, and is charged nothing: %d items", async (items) => {
+  test.each([1, 50, 3000])("frees its place at once, and is charged nothing: %d items", async (items) => {
     await using faults = await startFaultServer("left-batches", settings, zone);
     const { key } = faults;
     const { call, unitsOf } = faults.caller;
@@ -66,7 +66,7 @@ describe("a caller who leaves a batch that waits for the DNS", () => {
     expect(faults.server.logged()).toEqual([]);
   });
 
-  test("gets its reply when it comes back with its Idempotency-Key, charged once", async () => {
+  test("gets its reply when it repeats the call with its Idempotency-Key, charged once", async () => {
     await using faults = await startFaultServer("left-keyed-batch", settings, zone);
     const { key } = faults;
     const { call, unitsOf } = faults.caller;
@@ -96,7 +96,7 @@ describe("a caller who leaves a batch that waits for the DNS", () => {
   });
 });
 
-test("a pool whose queue is full refuses at once, and those who wait get their turn", async () => {
+test("a pool whose queue is full refuses at once, and queued work is done", async () => {
   const waitingMax = 3;
   await using pool = createPool({
     workerFile: new URL("../support/misbehaving-worker.ts", import.meta.url).href,
@@ -140,7 +140,7 @@ test("a pool that was closed before its threads had started runs nothing", async
   await expect(pool.run("ping", {}, { share })).rejects.toBeInstanceOf(PoolTaskError);
 });
 
-test("a wait for a thread that is given up leaves the queue", async () => {
+test("an aborted wait for a thread leaves the queue", async () => {
   await using pool = createPool({
     workerFile: new URL("../support/misbehaving-worker.ts", import.meta.url).href,
     threads: 1,

@@ -47,7 +47,7 @@ async function reportOf(key: string): Promise<Partial<BatchReport>> {
 }
 
 describe("a reader that", () => {
-  test("stops reading stops the work: memory stays flat, it is given up, and only what was judged is charged", async () => {
+  test("stops reading stops the work: memory stays flat, it is disconnected, and only what was verified is charged", async () => {
     const key = await caller.signUp();
     const whole = await caller.call("/v1/email/batch", { key, body: bodyOf(ITEMS) });
     await whole.arrayBuffer();
@@ -87,7 +87,7 @@ describe("a reader that", () => {
     expect(await caller.unitsOf(stalledKey)).toBe(units);
   });
 
-  test("vanishes stops the work, and only what was judged is charged", async () => {
+  test("vanishes stops the work, and only what was verified is charged", async () => {
     const key = await caller.signUp();
     const reader = openStalled(server.url, batchOf(key, ITEMS), 100_000);
     await until("first bytes", () => reader.bytes() > 0);
@@ -101,7 +101,7 @@ describe("a reader that", () => {
     expect(await caller.unitsOf(key)).toBe(units);
   });
 
-  test("vanishes before the first byte is charged for no more than was judged", async () => {
+  test("vanishes before the first byte is charged for no more than was verified", async () => {
     const key = await caller.signUp();
     for (let count = 0; count < 10; count += 1) {
       const reader = openStalled(server.url, batchOf(key, 20_000), 0);
@@ -120,7 +120,7 @@ describe("a reader that", () => {
     expect(await caller.unitsOf(key)).toBe(units);
   });
 
-  test.concurrent("stops in a kept reply is given up, too, and the key replays it whole, uncharged", async () => {
+  test.concurrent("stops in a kept reply is disconnected, too, and the key replays the whole reply, uncharged", async () => {
     const key = await caller.signUp();
     using reader = openStalled(
       server.url,

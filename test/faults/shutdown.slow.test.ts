@@ -107,7 +107,7 @@ describe("SIGTERM", () => {
     expect(performance.now() - startedMs).toBeLessThan(2000);
   });
 
-  test("ends the events of a job that waits as a whole, and waits for no reader of them", async () => {
+  test("ends the event stream of a waiting job completely, without waiting for its reader", async () => {
     await using run = await setUp("sigterm-events", { SHUTDOWN_GRACE_SECONDS: `${GRACE_MS / 1_000}` });
     const { server, key } = run;
     const { call } = callerOf(server.url);
@@ -126,7 +126,7 @@ describe("SIGTERM", () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  test("is over after its grace time, however slowly somebody reads; what was judged is charged", async () => {
+  test("ends after its grace time, however slowly a client reads; what was verified is charged", async () => {
     await using run = await setUp("sigterm-grace", { SHUTDOWN_GRACE_SECONDS: "1" });
     const { server, key } = run;
     using reader = openStalled(server.url, batchRequest(key), 100_000);

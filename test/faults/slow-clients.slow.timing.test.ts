@@ -76,7 +76,7 @@ async function uploadSteadily(seconds: number): Promise<string> {
   return await connection.closed;
 }
 
-test("slow and silent connections are closed in time; until then everyone else is served as ever", async () => {
+test("slow and silent connections are closed in time; until then other calls keep their speed", async () => {
   const slowest = await openEach(Object.entries(beginnings()));
   const startedMs = performance.now();
   const count = idleConnections();

@@ -100,7 +100,7 @@ describe("an item of 33 MB is refused at the cost of reading past it", () => {
   }
 });
 
-describe("a body of 33 MB that holds no item, or millions, holds nobody up", () => {
+describe("a body of 33 MB with no item, or with millions, delays no other call", () => {
   for (const body of emptyBodies(BODY_BYTES)) {
     test(body.name, async () => {
       await expectUnhurt(body.name, async () => {

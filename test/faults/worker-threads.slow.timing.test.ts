@@ -69,7 +69,7 @@ describe("a worker thread that", () => {
   for (const [way, marked] of WAYS) {
     const { items, markedAt, failures } = marked;
     const last = { ...marked, markedAt: items - 1 };
-    test(`${way} once has its chunk done by another thread, and nobody notices`, async () => {
+    test(`${way} once has its chunk done by another thread, without any effect on the reply`, async () => {
       const key = await caller.signUp();
       const before = await poolTasks();
       const reply = await caller.call("/v1/email/batch", {
@@ -83,7 +83,7 @@ describe("a worker thread that", () => {
       expect([retried - before.retried, failed - before.failed]).toEqual([2, 1]);
     });
 
-    test(`${way} each time costs the item only that breaks it: check_failed, not charged`, async () => {
+    test(`${way} each time fails only the item that breaks it: check_failed, not charged`, async () => {
       const key = await caller.signUp();
       const before = await poolTasks();
       const startedMs = performance.now();
@@ -141,7 +141,7 @@ describe("a worker thread that", () => {
     });
   }
 
-  test("loops in both threads holds up neither single checks nor small batches", async () => {
+  test("loops in both threads delays neither single checks nor small batches", async () => {
     const key = await caller.signUp();
     // By turns, so that no plan's rate is what holds a fast machine up.
     const others = await Promise.all(Array.from({ length: 8 }, () => caller.signUp()));
@@ -168,7 +168,7 @@ describe("a worker thread that", () => {
     expect(await Promise.all(ended)).toEqual([SHORT.items - 1, SHORT.items - 1]);
   });
 
-  test("broke leaves a pool that works", async () => {
+  test("breaks leaves a pool that works", async () => {
     const key = await caller.signUp();
     const reply = await caller.call("/v1/email/batch", { key, body: { emails: emailsWith("one") } });
     expect((await emailBatchOf(reply)).summary.units_charged).toBe(SHORT.items);

@@ -31,7 +31,7 @@ function runOf(results: BatchRun["results"]): BatchRun {
   };
 }
 
-test("of a streamed batch the results that were read take no memory any more, also while something refers to them", async () => {
+test("results of a streamed batch take no memory once they are read, even while they are referenced", async () => {
   const made: Uint8Array[] = [];
   async function* results(): AsyncGenerator<VerifiedChunk, void, undefined> {
     for (let at = 1; at <= CHUNKS; at++) {
@@ -53,7 +53,7 @@ test("of a streamed batch the results that were read take no memory any more, al
   expect([heldMost, made.filter(({ byteLength }) => byteLength > 0)]).toEqual([3, []]);
 });
 
-test("of a batch that is replied to whole the results are in memory once", async () => {
+test("results of a batch that is not streamed are in memory once", async () => {
   const made = [1, 2].map((value) => new Uint8Array(CHUNK_BYTES).fill(value));
   async function* results(): AsyncGenerator<VerifiedChunk, void, undefined> {
     for (const bytes of made) yield { bytes, counts: {}, chargeable: 1, failures: 0 };
@@ -87,7 +87,7 @@ test("a reply starts soon after its first chunk, however long the others take, a
   expect(charges).toEqual([1, 2, 2]);
 });
 
-test("a charge that is under way when the reader leaves is in the report, which comes once it is on the disk", async () => {
+test("a charge that is pending when the reader leaves is in the report, which follows once it is on the disk", async () => {
   async function* results(): AsyncGenerator<VerifiedChunk, void, undefined> {
     for (let at = 1; at <= CHUNKS; at++)
       yield { bytes: new Uint8Array(1), counts: {}, chargeable: 1, failures: 0 };

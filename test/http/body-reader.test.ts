@@ -3,7 +3,7 @@ import { createBodyReader, type HeldBody } from "../../src/http/bodies/body-read
 
 const BYTES = 200_000;
 
-test("a body that is disposed of no longer counts, and holds no memory for those who still refer to it", async () => {
+test("a disposed body no longer counts, and keeps no memory even while it is referenced", async () => {
   const bodies = createBodyReader({ bytesMax: 1_000_000, heldBytesMax: 1_000_000 });
   for (const headers of [{ "Content-Length": `${BYTES}` }, {}]) {
     const request = new Request("http://localhost/", { method: "POST", headers, body: "x".repeat(BYTES) });
@@ -15,7 +15,7 @@ test("a body that is disposed of no longer counts, and holds no memory for those
   }
 });
 
-test("a body is in memory once: what arrived of it is given back when it is copied", async () => {
+test("a body is in memory once: its chunks are released when they are copied", async () => {
   const bodies = createBodyReader({ bytesMax: 1_000_000, heldBytesMax: 1_000_000 });
   const arrived = [new Uint8Array(BYTES).fill(1), new Uint8Array(BYTES).fill(2)];
   const body = new ReadableStream<Uint8Array>({
@@ -61,7 +61,7 @@ describe("the digest of a body", () => {
 });
 
 test.each([{}, { "Idempotency-Key": "one" }])(
-  "a body of 4 MB in one part leaves turns to others: %j",
+  "a body of 4 MB in one chunk leaves turns of the event loop to others: %j",
   async (headers) => {
     const bodies = createBodyReader({ bytesMax: 4_194_304, heldBytesMax: 4_194_304 });
     let turns = 0;
@@ -94,7 +94,7 @@ describe("a body that is arriving", () => {
     return { request, writer };
   }
 
-  test("is given up where its account holds more than its share and another has no room", async () => {
+  test("is aborted where its account holds more than its share and another has no room", async () => {
     const bodies = createBodyReader({ bytesMax: MEGABYTE, heldBytesMax: 2 * MEGABYTE });
     const slow = [upload(), upload(), upload()];
     const reading = slow.map(({ request }) => bodies.read(request, { tenant: "slow" }));
@@ -123,7 +123,7 @@ describe("a body that is arriving", () => {
     expect(bodies.heldBytes()).toBe(0);
   });
 
-  test("is refused to a tenant that holds its part, however much room is left for others", async () => {
+  test("is refused to a tenant that holds its share, however much room is left", async () => {
     const limits = { bytesMax: 400_000, heldBytesMax: 4 * MEGABYTE, heldByTenantBytesMax: MEGABYTE };
     const bodies = createBodyReader({ ...limits, smallBytesMax: 1000 });
     const read = (tenant: string, headers: { readonly [name: string]: string } = {}) => {
@@ -141,7 +141,7 @@ describe("a body that is arriving", () => {
     expect([again.bytes.byteLength, bodies.heldBytes()]).toEqual([400_000, 400_000]);
   });
 
-  test("is given room as it comes, at most eight times what has come", async () => {
+  test("gets memory as it arrives, at most eight times what has arrived", async () => {
     const bodies = createBodyReader({ bytesMax: 32 * MEGABYTE, heldBytesMax: 64 * MEGABYTE });
     for (const bytes of [200_000, 700_000, 9_000_000]) {
       const { request, writer } = upload();
@@ -157,7 +157,7 @@ describe("a body that is arriving", () => {
     }
   });
 
-  test("counts on once its bytes have gone to what is made of them", async () => {
+  test("still counts after its bytes are released, while its hold is moved on", async () => {
     const bodies = createBodyReader({ bytesMax: MEGABYTE, heldBytesMax: MEGABYTE });
     const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(BYTES) });
     const body = await bodies.read(request, { tenant: "one" });

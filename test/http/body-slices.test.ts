@@ -5,7 +5,7 @@ async function* partsOf(...parts: readonly Uint8Array[]) {
   yield* parts;
 }
 
-test("a part of megabytes is handed on in slices, and other work has a turn after each", async () => {
+test("a chunk of megabytes is passed on in slices, and other work has a turn after each", async () => {
   const bytes = new Uint8Array(5 * SLICE_BYTES + 17).map((_, at) => at % 251);
   let turns = 0;
   const count = () => {
@@ -25,7 +25,7 @@ test("a part of megabytes is handed on in slices, and other work has a turn afte
   expect(new Set(turnsAt).size).toBe(slices.length);
 });
 
-test("who leaves the slices leaves the rest of the body", async () => {
+test("leaving the slices ends the reading of the body", async () => {
   let hasLeft = false;
   async function* endless() {
     try {

@@ -24,22 +24,25 @@ test.each([
   ["a refusal", () => Promise.reject(new ApiError("invalid_request", "No.")), 400, "invalid_request"],
   ["a failed disk", () => Promise.reject(new StorageError("full")), 503, "storage_unavailable"],
   ["a bug", () => Promise.reject(new TypeError("no such thing")), 500, "internal_error"],
-] as const)("%s keeps its envelope where the database gives no headers", async (_, handler, status, code) => {
-  const route = routeWithout(new StorageError("SQLITE_FULL: database or disk is full"), handler);
-  const reply = await route.call();
-  expect(reply.status).toBe(status);
-  expect(reply.headers.get("x-request-id")).toBe("req_1");
-  expect(await reply.json()).toEqual({ error: { code, message: expect.any(String) } });
-  expect(route.bugs).toHaveLength(status === 500 ? 1 : 0);
-});
+] as const)(
+  "%s keeps its envelope where the database fails for the headers",
+  async (_, handler, status, code) => {
+    const route = routeWithout(new StorageError("SQLITE_FULL: database or disk is full"), handler);
+    const reply = await route.call();
+    expect(reply.status).toBe(status);
+    expect(reply.headers.get("x-request-id")).toBe("req_1");
+    expect(await reply.json()).toEqual({ error: { code, message: expect.any(String) } });
+    expect(route.bugs).toHaveLength(status === 500 ? 1 : 0);
+  },
+);
 
-test("what was done is answered where the database gives no headers", async () => {
+test("finished work is answered where the database fails for the headers", async () => {
   const route = routeWithout(new StorageError("full"), () => ({ status: 200, body: "{}" }));
   const reply = await route.call();
   expect([reply.status, await reply.text()]).toEqual([200, "{}"]);
 });
 
-test("a bug in the headers is logged, and the reply goes out", async () => {
+test("a bug in the headers is logged, and the reply is sent", async () => {
   const bug = new TypeError("no such thing");
   const route = routeWithout(bug, () => ({ status: 200, body: "{}" }));
   expect((await route.call()).status).toBe(200);

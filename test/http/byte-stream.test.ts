@@ -44,15 +44,15 @@ async function heardOfLeaving(failure: Error): Promise<string[]> {
   return heard;
 }
 
-test("a reader who leaves while the next part is being made cuts the stream, and nothing has failed", async () => {
+test("a reader who leaves while the next part is made ends the stream, which is no failure", async () => {
   expect(await heardOfLeaving(new DOMException("called off", "AbortError"))).toEqual(["cut"]);
 });
 
-test("what fails otherwise while the reader leaves is reported all the same", async () => {
+test("another failure while the reader leaves is reported", async () => {
   expect(await heardOfLeaving(new TypeError("a bug"))).toEqual(["cut", "failed: TypeError: a bug"]);
 });
 
-test("a source that fails breaks the stream off, and says why once", async () => {
+test("a source that fails breaks the stream off, and is reported once", async () => {
   const { reader, heard } = followed(
     // biome-ignore lint/correctness/useYield: it fails before it makes anything
     (async function* () {
@@ -66,7 +66,7 @@ test("a source that fails breaks the stream off, and says why once", async () =>
 const PARTS = 16;
 const PART_BYTES = 1_000_000;
 
-test("parts whose memory is given back once they are taken reach a reader that is slow at first as they were", async () => {
+test("parts whose memory is reused once they are taken reach a slow reader unchanged", async () => {
   const taken: number[] = [];
   const isFull = Promise.withResolvers<void>();
   async function* parts() {

@@ -37,7 +37,7 @@ function batchOf(count: number, headers: { readonly [name: string]: string } = {
   };
 }
 
-describe("the encoding that is asked for", () => {
+describe("the negotiated encoding", () => {
   test.each([
     ["gzip", "gzip"],
     ["zstd", "zstd"],
@@ -86,7 +86,7 @@ describe("a reply of 1 KB and more", () => {
     }
   });
 
-  test("has a weak ETag once it is packed, which brings a 304 in any encoding", async () => {
+  test("has a weak ETag once it is compressed, which matches for a 304 in any encoding", async () => {
     const { headers } = await raw("/v1/changes?limit=100", "gzip");
     const tag = headers.get("etag") ?? "";
     expect(headers.get("content-encoding")).toBe("gzip");
@@ -117,7 +117,7 @@ describe("a reply of 1 KB and more", () => {
   });
 });
 
-test("a smaller reply, a refusal among them, comes as it is", async () => {
+test("a smaller reply, a refusal too, is not compressed", async () => {
   for (const path of ["/healthz", "/v1/email/verify?email=a%40good.com", "/v1/nothing"]) {
     const reply = await raw(path, "gzip, zstd");
     expect(reply.headers.has("content-encoding")).toBe(false);
@@ -143,7 +143,7 @@ describe("a batch", () => {
     }
   });
 
-  test("kept under an Idempotency-Key is replayed in what is asked for", async () => {
+  test("kept under an Idempotency-Key is replayed in the negotiated encoding", async () => {
     const options = batchOf(300, { "idempotency-key": "kept" });
     const first = await raw("/v1/email/batch", "gzip", options);
     for (const accept of ["zstd", null, "gzip"]) {

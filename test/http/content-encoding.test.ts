@@ -64,7 +64,7 @@ describe("a body in", () => {
     expect((await readBytes(request(full, name), LIMIT)).byteLength).toBe(LIMIT);
   });
 
-  test.each(ENCODERS)("%s (%s) that is cut short or broken is a 400", async (_, name, encode) => {
+  test.each(ENCODERS)("%s (%s) that is truncated or corrupt is a 400", async (_, name, encode) => {
     const whole = encode(Buffer.from(Array.from({ length: 3000 }, (__, n) => `${n * 7919}`).join()));
     const broken = Buffer.from(whole);
     broken.fill(0xff, 4, 60);
@@ -75,7 +75,7 @@ describe("a body in", () => {
     }
   });
 
-  test("several members or frames is all of them", async () => {
+  test("several members or frames is decoded completely", async () => {
     for (const [encoding, encode] of [
       ["gzip", gzipSync],
       ["zstd", zstdCompressSync],
@@ -85,7 +85,7 @@ describe("a body in", () => {
     }
   });
 
-  test.each(ENCODERS)("%s (%s) with something behind its end is a 400", async (_, name, encode) => {
+  test.each(ENCODERS)("%s (%s) with data after its end is a 400", async (_, name, encode) => {
     const whole = encode(Buffer.from("one,"));
     const encoding = bodyEncoding(request(whole, name));
     if (encoding === null) throw new Error("not encoded");
@@ -148,7 +148,7 @@ describe("a decoder", () => {
     expect(isCancelled).toBe(true);
   });
 
-  test("gives back what was encoded, however it arrives", async () => {
+  test("returns what was encoded, in any chunks", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 5000 }),
@@ -168,7 +168,7 @@ describe("a decoder", () => {
   });
 });
 
-test("zstd frames end where they end, and nowhere before", () => {
+test("the end of a zstd frame is found exactly, and nowhere before", () => {
   const samples = [
     zstdCompressSync("abc"),
     zstdCompressSync(Buffer.alloc(300_000)),
@@ -228,7 +228,7 @@ describe("over HTTP", () => {
     expect(await second.text()).toBe(await first.text());
   });
 
-  test("a bomb is 413, an unknown encoding 415, and both charge nothing", async () => {
+  test("a decompression bomb is 413, an unknown encoding 415, and both charge nothing", async () => {
     const bomb = await post("/v1/email/verify", gzipSync(Buffer.alloc(100_000_000)), "gzip");
     expect(bomb.status).toBe(413);
     expect(bomb.headers.get("x-units-charged")).toBe("0");

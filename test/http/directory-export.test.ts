@@ -6,7 +6,7 @@ import { syncedPair } from "../support/synced-directory.ts";
 
 const REQUEST = new Request("http://localhost/v1/directory/export");
 
-test("a reader of the export that takes nothing is given up after the time that is set", async () => {
+test("a client that reads nothing of the export is disconnected after the time that is set", async () => {
   using pair = await syncedPair();
   const { outcome } = pair.held;
   if (outcome.kind !== "changed") throw new Error("nothing was synced");

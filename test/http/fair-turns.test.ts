@@ -5,7 +5,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 
 const turns = () => createFairTurns(systemClock.monotonic);
 
-test("one at a time begins in a turn of the event loop", async () => {
+test("one piece of work begins in each turn of the event loop", async () => {
   const { turnOf } = turns();
   let begun = 0;
   const work = async () => {
@@ -20,7 +20,7 @@ test("one at a time begins in a turn of the event loop", async () => {
   await all;
 });
 
-test("tenants take turns, however many of one wait", async () => {
+test("tenants take turns, however much work of one waits", async () => {
   const { turnOf } = turns();
   const order: string[] = [];
   const work = async (tenant: string) => {
@@ -32,7 +32,7 @@ test("tenants take turns, however many of one wait", async () => {
   expect(order.join(" ")).toBe("many few one many few many many many");
 });
 
-test("work that fails leaves the next its turn", async () => {
+test("work that fails does not stop the next", async () => {
   const { turnOf } = turns();
   const fails = turnOf("one").then(() => {
     throw new Error("it failed");

@@ -3,7 +3,7 @@ import type { Call } from "../../src/http/call.ts";
 import { downloadOf } from "../../src/http/jobs/job-download.ts";
 import type { Job } from "../../src/jobs/job.ts";
 
-test("results that a filter passes over are read no further once their caller has left", async () => {
+test("results that a filter skips are read no further once their caller has left", async () => {
   const leaving = new AbortController();
   const finished: unknown[][] = [];
   const call = {

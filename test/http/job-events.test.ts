@@ -11,7 +11,7 @@ const call = {
   streaming: false,
 } as unknown as Call;
 
-test("an account has its share of the streams of events, and others have theirs, until they are left", async () => {
+test("each account has its share of event streams, which a cancelled stream releases", async () => {
   const shares = createEventStreamShares();
   const job = { status: "running" } as JobRecord;
   const open = (tenant: string) => {
@@ -34,7 +34,7 @@ test("an account has its share of the streams of events, and others have theirs,
   await open("one").cancel();
 });
 
-test("a stream whose job goes on ends as a whole once the process does", async () => {
+test("a stream whose job continues ends completely once the process shuts down", async () => {
   const job = { status: "paused" } as JobRecord;
   let isEnding = false;
   const { body } = jobEventStream(call, {

@@ -95,7 +95,7 @@ test("a check is charged by the time it is answered", async () => {
   expect(route.units()).toBe(1);
 });
 
-test("a check that breaks is answered as failed, logged as a bug, and costs nothing", async () => {
+test("a check that throws is answered as failed, logged as a bug, and costs nothing", async () => {
   const route = openRoute(() => {
     throw new TypeError("a bug");
   });
@@ -107,7 +107,7 @@ test("a check that breaks is answered as failed, logged as a bug, and costs noth
   expect(route.bugs).toHaveLength(1);
 });
 
-test("while a check looks something up, its connection may be silent for as long as that takes", async () => {
+test("a connection may be idle for as long as the look-ups of its check take", async () => {
   const route = openRoute(async () => ({ reason: null }));
   expect((await route.call()).status).toBe(200);
   expect(route.silences).toEqual([0, IDLE_TIMEOUT_SECONDS]);

@@ -14,8 +14,8 @@ function loadedRoutes(): readonly Route[] {
   }).toReversed();
 }
 
-describe("routes whose code is read on demand", () => {
-  test("are read once, with the first call, and answer with their own handler", async () => {
+describe("routes whose code is loaded on demand", () => {
+  test("are loaded once, with the first call, and answer with their own handler", async () => {
     let loads = 0;
     const routes = onDemand(PHONE_OPERATIONS, async () => {
       loads += 1;
@@ -37,7 +37,7 @@ describe("routes whose code is read on demand", () => {
     expect(loads).toBe(1);
   });
 
-  test("are read again by the next call where reading failed", async () => {
+  test("are loaded again by the next call where loading failed", async () => {
     let loads = 0;
     const [route] = onDemand(PHONE_OPERATIONS, async () => {
       loads += 1;

@@ -25,7 +25,7 @@ test("a reply that was made keeps its headers when the next is made", () => {
   expect([first, second].map(({ headers }) => headers.get("X-Request-Id"))).toEqual(["one", "two"]);
 });
 
-test("a value that no header can have is refused, and spoils no other reply", () => {
+test("a value that no header can have is refused, and affects no other reply", () => {
   const replyHeaders = createReplyHeaders();
   replyHeaders({ Allow: "GET", RateLimit: "1" });
   expect(() => replyHeaders({ Allow: "POST", RateLimit: "2\r\nSet-Cookie: a=b" })).toThrow(TypeError);

@@ -11,14 +11,14 @@ function bytesFrom(seed: number) {
     });
 }
 
-test("no two calls have one name, in one process or in two", () => {
+test("no two calls have the same id, in one process or in two", () => {
   const processes = [createRequestIds(bytesFrom(1)), createRequestIds(bytesFrom(2))];
   const ids = processes.flatMap((next) => Array.from({ length: 200_000 }, next));
   expect(new Set(ids).size).toBe(ids.length);
   for (const id of ids.slice(0, 1_000)) expect(id).toMatch(/^req_[0-9A-Za-z]{10}[0-9a-z]{6}$/);
 });
 
-test("a count that is used up, to its last number, is followed by another", () => {
+test("a counter that is used up, to its last number, is followed by another", () => {
   for (const counterBits of [1, 2, 7, 10, 13]) {
     for (let seed = 0; seed < 20; seed += 1) {
       const next = createRequestIds(bytesFrom(seed), counterBits);
@@ -29,7 +29,7 @@ test("a count that is used up, to its last number, is followed by another", () =
   }
 });
 
-test("from the names of two calls the number of those between them does not follow", () => {
+test("the ids of two calls do not reveal the number of calls between them", () => {
   const COUNTS = [1, 10, 1_000] as const;
   for (const between of COUNTS) {
     const distances = Array.from({ length: 200 }, (_, seed) => {

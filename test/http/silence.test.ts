@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { withinSilence } from "../../src/http/bodies/silence.ts";
 
-test("a body whose caller falls silent is given up, one whose parts are worked on for long is not", async () => {
+test("a body whose caller is silent is aborted, one whose chunks take long to process is not", async () => {
   const { promise: never } = Promise.withResolvers<void>();
   async function* body(): AsyncGenerator<Uint8Array, void, undefined> {
     yield new Uint8Array([1]);
@@ -19,7 +19,7 @@ test("a body whose caller falls silent is given up, one whose parts are worked o
   });
 });
 
-test("a body that ends, or fails by itself, does so", async () => {
+test("a body that ends or fails by itself is passed through", async () => {
   async function* failing(): AsyncGenerator<Uint8Array, void, undefined> {
     yield new Uint8Array([1]);
     throw new Error("cut off");

@@ -4,7 +4,7 @@ import { createTurnBound } from "../../src/http/turn-bound.ts";
 import { testBoundary } from "../support/boundary.ts";
 import { openRaw } from "../support/raw-http.ts";
 
-test("the first calls of each turn need not wait, and the others wait for the next one", async () => {
+test("the first calls of each turn do not wait, and the others wait for the next turn", async () => {
   const pass = createTurnBound(2);
   expect([pass(), pass()]).toEqual([null, null]);
   let isLater = false;
@@ -18,7 +18,7 @@ test("the first calls of each turn need not wait, and the others wait for the ne
   expect(pass()).toBeNull();
 });
 
-test("calls by the thousand that are sent ahead of their answers leave other connections their turns", async () => {
+test("thousands of pipelined calls leave other connections their turns", async () => {
   let longest = 0;
   let inTurn = 0;
   const boundary = testBoundary();

@@ -8,7 +8,7 @@ const MEGABYTE = 1_048_576;
 const called = (headers: Record<string, string>, method = "POST") =>
   new Request("http://localhost/", { method, headers });
 
-describe("what a reply leaves unread", () => {
+describe("the unread bytes after a reply", () => {
   test.each([
     ["no body", {}, 200, 0],
     ["a body that has come with its head", { "content-length": "65536" }, 401, 0],
@@ -20,7 +20,7 @@ describe("what a reply leaves unread", () => {
     expect(unreadBytes(called(headers), status)).toBe(bytes);
   });
 
-  test("nothing of a body that was read, unless the reply says that it was too much", async () => {
+  test("none of a body that was read, unless the reply says that it was too large", async () => {
     const headers = { "content-length": "70000" };
     const request = new Request("http://localhost/", { method: "POST", headers, body: "a".repeat(70_000) });
     await request.arrayBuffer();
@@ -30,7 +30,7 @@ describe("what a reply leaves unread", () => {
   });
 });
 
-describe("bodies that are left unread", () => {
+describe("unread bodies", () => {
   const HELD_MS = 20;
 
   /** What passes for callers of these addresses. */
@@ -46,7 +46,7 @@ describe("bodies that are left unread", () => {
     };
   }
 
-  test("are read on past for each caller at a pace, and close their connections beyond it", async () => {
+  test("are drained for each caller at a bounded rate, and close their connections beyond it", async () => {
     const { pass, later } = unread();
     expect(await pass("10.0.0.1", 64 * MEGABYTE)).toBeFalse();
     expect(await pass("10.0.0.1", MEGABYTE)).toBeTrue();
@@ -56,7 +56,7 @@ describe("bodies that are left unread", () => {
     expect(await pass("10.0.0.1", MEGABYTE)).toBeTrue();
   });
 
-  test("of one caller who is a little ahead of the pace wait, and keep their connection", async () => {
+  test("of a caller slightly above the rate wait, and keep their connection", async () => {
     const { pass } = unread();
     expect(await pass("10.0.0.1", 64 * MEGABYTE)).toBeFalse();
     const startedMs = performance.now();
@@ -66,26 +66,23 @@ describe("bodies that are left unread", () => {
 });
 
 describe("a body without an end", () => {
-  test.each(["GET", "POST"])(
-    "is not read on past behind a reply to %s: the connection closes",
-    async (method) => {
-      const boundary = testBoundary();
-      const enter = boundary.route("/", () => ({ status: 200, body: "{}" }));
-      await using server = Bun.serve({
-        port: 0,
-        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        fetch: (request) => enter({ request }),
-      });
-      using connection = await openRaw(server.url.href);
-      connection.write(`${method} / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
-      const part = new TextEncoder().encode(`100000\r\n${"a".repeat(MEGABYTE)}\r\n`);
-      let sent = 0;
-      for (; sent < 400 && !connection.isClosed(); sent += 1) await connection.writeAll(part);
-      expect(connection.received()).toStartWith("HTTP/1.1 200");
-      expect(connection.received()).toContain("Connection: close");
-      expect(sent).toBeLessThan(200);
-    },
-  );
+  test.each(["GET", "POST"])("is not drained after a reply to %s: the connection closes", async (method) => {
+    const boundary = testBoundary();
+    const enter = boundary.route("/", () => ({ status: 200, body: "{}" }));
+    await using server = Bun.serve({
+      port: 0,
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch: (request) => enter({ request }),
+    });
+    using connection = await openRaw(server.url.href);
+    connection.write(`${method} / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    const part = new TextEncoder().encode(`100000\r\n${"a".repeat(MEGABYTE)}\r\n`);
+    let sent = 0;
+    for (; sent < 400 && !connection.isClosed(); sent += 1) await connection.writeAll(part);
+    expect(connection.received()).toStartWith("HTTP/1.1 200");
+    expect(connection.received()).toContain("Connection: close");
+    expect(sent).toBeLessThan(200);
+  });
 
   test("that ends after all keeps its connection", async () => {
     const boundary = testBoundary();

@@ -33,7 +33,7 @@ function simulate(
 /** The process is gone: its claim is all that was counted. */
 const attemptsAfterEnd = (attempt: number): number => attempt;
 
-test("of rows that fail every time only they are given up, wherever they are", () => {
+test("only rows that fail every time are given up, wherever they are", () => {
   for (const rows of [1, 2, 3, 7, 64, 1_000, 4_000]) {
     for (const poison of [0, 1, 2, Math.floor(rows / 3), rows - 2, rows - 1]) {
       if (poison < 0 || poison >= rows) continue;
@@ -46,19 +46,19 @@ test("of rows that fail every time only they are given up, wherever they are", (
   }
 });
 
-test("several are found one after the other", () => {
+test("several failing rows are found one after the other", () => {
   const poison = new Set([5, 6, 400, 999]);
   const { outcomes } = simulate(1_000, (row) => poison.has(row));
   expect(outcomes.flatMap((outcome, row) => (outcome === "given up" ? [row] : []))).toEqual([...poison]);
 });
 
-test("a row that ends the process each time is found too, in the end", () => {
+test("a row that kills the process each time is found, too", () => {
   const { outcomes, failures } = simulate(4_000, (row) => row === 1_234, attemptsAfterEnd);
   expect(outcomes.flatMap((outcome, row) => (outcome === "given up" ? [row] : []))).toEqual([1_234]);
   expect(failures).toBeLessThanOrEqual(22 * 8);
 });
 
-test("no row is given up in a hundred kills at the same place, and the chunk is verified to its last row", () => {
+test("a hundred kills at the same place give no row up, and the whole chunk is verified", () => {
   let kills = 0;
   const { outcomes } = simulate(
     4_000,
@@ -71,7 +71,7 @@ test("no row is given up in a hundred kills at the same place, and the chunk is 
   expect([kills, new Set(outcomes)]).toEqual([100, new Set(["verified"])]);
 });
 
-test("a row is given up once it has failed four times by itself, not by chance once", () => {
+test("a row is given up only after it has failed alone four times", () => {
   // Another row has just been verified by itself.
   let attempt = 17 * 8 + 1;
   const acts = [1, 2, 3, 4, 5].map(() => {
@@ -82,7 +82,7 @@ test("a row is given up once it has failed four times by itself, not by chance o
   expect(acts).toEqual(["verify", "verify", "verify", "verify", "give_up_row"]);
 });
 
-test("a chunk whose rows cannot even be given up ends its job, and no attempt is without end", () => {
+test("a chunk whose rows cannot even be given up fails, and the number of attempts is bounded", () => {
   const acts = Array.from({ length: 40 * 8 }, (_, at) => planAttempt(at + 1, 4_000).act);
   expect(acts.indexOf("give_up_row")).toBe(21 * 8);
   expect(acts.indexOf("fail")).toBe(26 * 8);

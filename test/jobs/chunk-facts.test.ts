@@ -34,7 +34,7 @@ const opened = (id: string, domainsBefore: number, newDomains: string) => ({
   place: { id, domainsBefore },
 });
 
-test("the chunks of a job share their facts by the thread that numbered them, each with a deadline of its own", async () => {
+test("the chunks of a job share the facts of the thread that numbered their domains, each with its own deadline", async () => {
   const { clock, asked, facts } = factsAt();
   await facts.groupOf(jobOf("job_1"), signal).find(opened("1.1", 0, "a.com\nb.com"));
   clock.nowMs += 100;
@@ -50,7 +50,7 @@ test("the chunks of a job share their facts by the thread that numbered them, ea
   ]);
 });
 
-test("facts are asked for anew after five seconds, and in a second round", () => {
+test("facts are looked up again after five seconds, and in a second round", () => {
   const { clock, facts } = factsAt();
   const nameOf = (round: number) => facts.groupOf(jobOf("job_1", round), signal).name;
   const first = nameOf(1);
@@ -61,7 +61,7 @@ test("facts are asked for anew after five seconds, and in a second round", () =>
   expect(nameOf(1)).not.toBe(first);
 });
 
-test("a chunk whose domains do not follow on from what was received gets no facts of other domains", () => {
+test("a chunk whose numbers do not continue the received ones gets no facts of other domains", () => {
   const { asked, facts } = factsAt();
   const group = facts.groupOf(jobOf("job_1"), signal);
   expect(() => group.find(opened("1.1", 3, "d.com"))).toThrow("domains of a job were numbered twice");

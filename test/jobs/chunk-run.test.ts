@@ -88,7 +88,7 @@ test("the last units pay for the chunk that was claimed first, whichever is open
   ]);
 });
 
-test("no chunk is begun behind one that the units do not suffice for, though there are some again", async () => {
+test("no chunk begins after one without enough units, even where units are released again", async () => {
   const { run, opening, give } = chunksWith(4);
   const first = run(claimedChunk(0));
   await Bun.sleep(0);
@@ -98,7 +98,7 @@ test("no chunk is begun behind one that the units do not suffice for, though the
   expect(await first).toBe("finished");
 });
 
-test("duplicates take no units", async () => {
+test("duplicates use no units", async () => {
   const { run, opening, finished } = chunksWith(ROWS - 2);
   const all = run(claimedChunk(0, new Uint8Array([0b110, 0])));
   await Bun.sleep(0);
@@ -106,7 +106,7 @@ test("duplicates take no units", async () => {
   expect([await all, finished[0]?.units, finished[0]?.rowsDone]).toEqual(["finished", ROWS - 2, ROWS]);
 });
 
-test("a chunk is verified once it may begin beside the calls, and given up by what ends the wait", async () => {
+test("a chunk is verified once it may begin beside the calls, and aborted by what ends the wait", async () => {
   const turns: PromiseWithResolvers<void>[] = [];
   const { run, opening, finished } = chunksWith(ROWS * 2, () => {
     const turn = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createChunkStops } from "../../src/jobs/chunks/chunk-stops.ts";
 
-test("a job that is given up is waited for until its last chunk has ended, and others go on", async () => {
+test("stopping a job waits for the end of its last chunk, and other jobs continue", async () => {
   const stops = createChunkStops();
   const work = Promise.withResolvers<void>();
   const [mine, other] = [stops.signalOf("job_1"), stops.signalOf("job_2")];
@@ -16,7 +16,7 @@ test("a job that is given up is waited for until its last chunk has ended, and o
   await givenUp;
 });
 
-test("a job that has ended is forgotten, one with a chunk in work is not", async () => {
+test("a job that has ended is forgotten, one with a running chunk is not", async () => {
   const stops = createChunkStops();
   const work = Promise.withResolvers<void>();
   const signals = ["job_1", "job_2", "job_3"].map(stops.signalOf);
@@ -27,7 +27,7 @@ test("a job that has ended is forgotten, one with a chunk in work is not", async
   work.resolve();
 });
 
-test("what is begun when all is given up is given up at once", () => {
+test("a chunk that begins after all are stopped is stopped at once", () => {
   const stops = createChunkStops();
   const before = stops.signalOf("job_1");
   stops.giveUpAll();

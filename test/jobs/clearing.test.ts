@@ -23,7 +23,7 @@ function clearingOf(tookMs: number, outcomes: (boolean | Error)[] = []) {
   return { ...clearing, begunAtMs };
 }
 
-test("what is erased by many at once is cleared once", async () => {
+test("concurrent erasures are cleared together", async () => {
   const { clear, note, begunAtMs } = clearingOf(0);
   const calls = Array.from({ length: 50 }, async () => {
     note();
@@ -42,14 +42,14 @@ test("clearings take at most a tenth of the time, however often something is era
   expect(begunAtMs).toEqual([1_000, 1_200, 1_400, 1_600, 1_800]);
 });
 
-test("nothing is cleared where nothing was erased, but at the start", async () => {
+test("without erasures the store is cleared at the start alone", async () => {
   const { clear, begunAtMs } = clearingOf(1);
   await clear();
   await clear();
   expect(begunAtMs).toHaveLength(1);
 });
 
-test("what could not be cleared, or failed to be, is cleared by the next", async () => {
+test("the next clearing makes up for one that was blocked or failed", async () => {
   const { clear, begunAtMs } = clearingOf(0, [false, new Error("the disk is full"), true]);
   await clear();
   await expect(clear()).rejects.toThrow("the disk is full");
@@ -58,7 +58,7 @@ test("what could not be cleared, or failed to be, is cleared by the next", async
   expect(begunAtMs).toHaveLength(3);
 });
 
-test("what is erased while the store is being cleared is cleared behind it", async () => {
+test("an erasure during a clearing is cleared by another one", async () => {
   const asked: PromiseWithResolvers<boolean>[] = [];
   const clearing = createClearing({
     store: {

@@ -11,7 +11,7 @@ const make = (parser: AddressParser = createAddressParser()) => {
   };
 };
 
-test("a chunk of a job names only the domains that no chunk before it has named, and counts on from them", () => {
+test("a chunk of a job lists only domains that no earlier chunk has listed, and continues their numbers", () => {
   const chunkOf = make();
   const first = chunkOf("job_1", "a@one.com", "b@two.com", "no address");
   expect(first).toMatchObject({
@@ -26,7 +26,7 @@ test("a chunk of a job names only the domains that no chunk before it has named,
   expect(other.id).not.toBe(first.id);
 });
 
-test("after a chunk that could not be made the domains are numbered anew", () => {
+test("after a chunk that could not be made, domains are numbered from the start", () => {
   const well = createAddressParser();
   let breaks = false;
   const chunkOf = make({

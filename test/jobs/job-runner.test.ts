@@ -46,7 +46,7 @@ function runnerOn(
   return { store, runner };
 }
 
-test("jobs whose chunks never end take all places but those of accounts that have none", async () => {
+test("jobs whose chunks never end leave places to accounts without a running chunk", async () => {
   const running: string[] = [];
   const { promise: never } = Promise.withResolvers<ChunkOutcome>();
   const { store, runner } = runnerOn(({ accountId }) => {
@@ -69,7 +69,7 @@ test("jobs whose chunks never end take all places but those of accounts that hav
   store.close();
 });
 
-test("the next chunk is begun once one is committed, and no more than a few are on their way to the disk", async () => {
+test("the next chunk begins once one is committed, and only a few wait for the disk", async () => {
   const begun: (() => void)[] = [];
   const { promise: never } = Promise.withResolvers<ChunkOutcome>();
   const { store, runner } = runnerOn((_, __, ___, onCommit) => {
@@ -90,7 +90,7 @@ test("the next chunk is begun once one is committed, and no more than a few are 
   store.close();
 });
 
-test("what a full disk left out before finished rows of a job is finished while it is paused, and no more", async () => {
+test("a gap that a full disk left before finished rows is filled while the job is paused, and no more is done", async () => {
   let isFull = true;
   const begun: number[] = [];
   const { store, runner } = runnerOn(
@@ -120,7 +120,7 @@ test("what a full disk left out before finished rows of a job is finished while 
 });
 
 test.each(["paused", "cancelling"] as const)(
-  "a chunk that cannot be done does not hold up a job that is %s meanwhile",
+  "a chunk that fails repeatedly does not hold up a job that is %s meanwhile",
   async (status) => {
     const { promise: isSteered, resolve: steered } = Promise.withResolvers<void>();
     let isBegun = false;
@@ -143,7 +143,7 @@ test.each(["paused", "cancelling"] as const)(
   },
 );
 
-test("the chunks in work of a job that another process has deleted are aborted and put back", async () => {
+test("running chunks of a job that another process has deleted are aborted and put back", async () => {
   const signals: AbortSignal[] = [];
   const { store, runner } = runnerOn(
     (_, __, signal) => {

@@ -14,7 +14,7 @@ const job = (
   status,
 });
 
-test("the wait is that of the account that has gone longest without a chunk in work", async () => {
+test("the wait is that of the account that has been longest without a running chunk", async () => {
   const clock = handClock();
   const tally = createJobTally(clock);
   expect(tally.stats().oldestWaitMs).toBe(0);
@@ -42,7 +42,7 @@ test("the wait is that of the account that has gone longest without a chunk in w
   });
 });
 
-test("an account whose chunks other processes hold does not wait", () => {
+test("an account whose chunks other processes have leased does not wait", () => {
   const clock = handClock();
   const tally = createJobTally(clock);
   tally.seen([job("running"), job("running", "job_2", "acc_2")]);
@@ -54,7 +54,7 @@ test("an account whose chunks other processes hold does not wait", () => {
   expect(tally.stats().oldestWaitMs).toBe(0);
 });
 
-test("a chunk that is begun again is a retry, and one that fails is counted and still fails", async () => {
+test("a later attempt of a chunk counts as a retry, and a failed chunk is counted and rethrown", async () => {
   const tally = createJobTally(handClock());
   const failing = tally.run("acc_1", 1, () => Promise.reject(new Error("no")));
   await expect(failing).rejects.toThrow("no");

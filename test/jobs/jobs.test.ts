@@ -79,7 +79,7 @@ const OPTIONS = {
 } as const;
 
 test.each(["text", "csv", "ndjson", "json"] as const)(
-  "an input as %s may have as many bytes as the server takes, and with one more it is 413",
+  "an input as %s of exactly the limit is accepted, and one byte more is 413",
   async (form) => {
     using folder = temporaryFolder("jobs");
     const { store, intake, jobs } = jobsOn(folder.path);
@@ -145,7 +145,7 @@ test.each<readonly [JobStatus, JobStatus]>([
   store.close();
 });
 
-test("the rows of an input are stored when they may be beside the calls, for as long as its call lasts", async () => {
+test("the rows of an input are stored at the pace that calls allow, for as long as its own call lasts", async () => {
   using folder = temporaryFolder("jobs");
   const asked = Promise.withResolvers<AbortSignal>();
   const turn = Promise.withResolvers<void>();
@@ -177,7 +177,7 @@ test("the rows of an input are stored when they may be beside the calls, for as 
   store.close();
 });
 
-test("an input that is refused has the store cleared by the pruning alone, a deleted one at once", async () => {
+test("a refused input is cleared from the store by pruning, a deleted one at once", async () => {
   using folder = temporaryFolder("jobs");
   let clearings = 0;
   const { store, intake, jobs } = jobsOn(folder.path, (own) => ({
@@ -205,7 +205,7 @@ test("an input that is refused has the store cleared by the pruning alone, a del
   store.close();
 });
 
-test("a job is refused by the units that the database has, not by those that were read before", async () => {
+test("a job is refused by the units in the database, not by those that were read earlier", async () => {
   using folder = temporaryFolder("jobs");
   const { store, intake, jobs } = jobsOn(folder.path, undefined, undefined, {
     known: 2,
@@ -222,7 +222,7 @@ test("a job is refused by the units that the database has, not by those that wer
   store.close();
 });
 
-test("the parts of an upload that was started are removed by its deletion, wherever that of the start is", async () => {
+test("deleting a started upload removes its parts, however far the start has come", async () => {
   using folder = temporaryFolder("jobs");
   const { store, intake, jobs, droppedParts } = jobsOn(folder.path);
   await using _ = intake;

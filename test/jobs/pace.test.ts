@@ -57,7 +57,7 @@ test("chunks begin at once where no call waits", async () => {
   expect(await gap()).toBe(0);
 });
 
-test("beside calls chunks begin far apart until these are seen to wait no longer for them", async () => {
+test("beside calls chunks begin far apart, until the calls do not wait longer because of them", async () => {
   const { gap, wait } = openPace();
   wait(4, 20);
   const first = await gap();
@@ -67,13 +67,13 @@ test("beside calls chunks begin far apart until these are seen to wait no longer
   expect(await gap()).toBe(0);
 });
 
-test("chunks begin at once beside calls that wait for a database which is far away", async () => {
+test("chunks begin at once beside calls that wait for a remote database", async () => {
   const { gap, work } = openPace();
   await work(80, 5_000);
   expect(await gap()).toBe(0);
 });
 
-test("chunks begin the further apart the longer calls wait longer than they need", async () => {
+test("the longer calls wait beyond their own time, the further apart chunks begin", async () => {
   const { gap, wait, work } = openPace();
   await work(4, 1_000);
   expect(await gap()).toBe(0);
@@ -84,7 +84,7 @@ test("chunks begin the further apart the longer calls wait longer than they need
   expect(await gap()).toBeGreaterThan(first);
 });
 
-test("chunks begin now and then, however long calls wait", async () => {
+test("chunks begin at a least pace, however long calls wait", async () => {
   const { gap, wait } = openPace();
   wait(4, 100);
   wait(3_000, 9_000);
@@ -93,7 +93,7 @@ test("chunks begin now and then, however long calls wait", async () => {
   expect(found).toBeLessThanOrEqual(GAP_MAX_MS);
 });
 
-test("chunks begin at once again when calls wait no longer than they need, and without calls", async () => {
+test("chunks begin at once again when calls do not wait, and without calls", async () => {
   const { gap, wait, quiet, work } = openPace();
   await work(4, 100);
   await work(100, 1_500);
@@ -104,7 +104,7 @@ test("chunks begin at once again when calls wait no longer than they need, and w
   expect(await gap()).toBe(0);
 });
 
-test("a job that finds calls begins slowly, whatever calls waited while there was none", async () => {
+test("a job that starts beside calls begins slowly, whatever calls waited before it", async () => {
   const { gap, wait, work } = openPace();
   await work(4, 1_000);
   expect(await gap()).toBe(0);
@@ -112,7 +112,7 @@ test("a job that finds calls begins slowly, whatever calls waited while there wa
   expect(await gap()).toBeGreaterThan(100);
 });
 
-test("rows are read a sixteenth as far apart as chunks begin, and at once where no call waits", async () => {
+test("rows are read at a sixteenth of the interval of chunks, and at once where no call waits", async () => {
   const { gap, wait, quiet, readingGap } = openPace();
   expect(await readingGap()).toBe(0);
   wait(4, 100);
@@ -125,7 +125,7 @@ test("rows are read a sixteenth as far apart as chunks begin, and at once where 
   expect(await readingGap()).toBe(0);
 });
 
-test("what calls wait beside an input that is read counts for its chunks", async () => {
+test("the waits of calls beside an input that is read count for its chunks", async () => {
   const { gap, read } = openPace();
   await read(4, 2_000);
   expect(await gap()).toBe(0);
@@ -135,7 +135,7 @@ test("what calls wait beside an input that is read counts for its chunks", async
   expect(await other.gap()).toBeGreaterThan(100);
 });
 
-test("nodes that begin together do not begin all their chunks together", async () => {
+test("nodes that start together do not begin their chunks in step", async () => {
   const found: number[] = [];
   for (const random of [() => 0, () => 0.5, () => 1]) {
     const { gap, wait } = openPace(random);
@@ -146,7 +146,7 @@ test("nodes that begin together do not begin all their chunks together", async (
   expect(found).toEqual([GAP_MAX_MS, (GAP_MAX_MS * 7) / 8, (GAP_MAX_MS * 3) / 4]);
 });
 
-test("a chunk that waits for its turn gives up by its signal", async () => {
+test("a chunk that waits for its turn is aborted by its signal", async () => {
   let nowMs = 0;
   const pace = createPace({ clock: { monotonic: () => nowMs } });
   for (; nowMs < 2_000; nowMs += 10) pace.observe(nowMs === 0 ? 1 : 500);

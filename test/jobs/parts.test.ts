@@ -33,7 +33,7 @@ async function* bytes(count: number): AsyncGenerator<Uint8Array, void, undefined
   yield new Uint8Array(count);
 }
 
-test("a part that reaches the disk after its job was deleted is refused, and takes no room for ever", async () => {
+test("a part that is written after its job was deleted is refused, and its space is freed", async () => {
   const { files, begun, onDisk } = heldFiles();
   const parts = createParts(files, { bytesMax: 1_000 });
   const write = (jobId: string, count: number) =>

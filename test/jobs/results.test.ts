@@ -54,12 +54,12 @@ async function firstRowsOf(
 }
 
 test.each(["running", "paused", "cancelling"] as const)(
-  "what a job has finished behind a gap is not read while it is %s, as the gap will be filled",
+  "rows after a gap are not read while a job is %s, as the gap will be filled",
   async (status) => expect(await firstRowsOf(status)).toBe("0\n10\n"),
 );
 
 test.each(["cancelled", "failed"] as const)(
-  "all that a %s job has finished is read: it is paid for",
+  "all finished rows of a %s job are read, as they are paid for",
   async (status) => expect(await firstRowsOf(status)).toBe("0\n10\n20\n"),
 );
 
@@ -72,7 +72,7 @@ test.each([
   ["between the list and its rows", [0, 1, 2, 3], (n: number) => (n === 2 ? [] : [new Uint8Array(0)])],
   ["all of them", [], () => []],
 ] as const)(
-  "results that are erased while they are read do not look whole: %s",
+  "results that are erased while they are read do not look complete: %s",
   async (_, numbers, bodyOf) => {
     const reading = firstRowsOf("completed", resultsOf(whole(numbers), bodyOf), 4);
     await expect(reading).rejects.toThrow("The results were erased while they were read.");

@@ -64,7 +64,7 @@ const typesOf = (accounting: Accounting, webhookId: string) =>
     .map(({ type }) => type)
     .sort();
 
-test("a share of the month's units has its event once, with the charge that reaches it", async () => {
+test("a share of the month's units emits one event, with the charge that reaches it", async () => {
   const accounting = opened();
   const { accountId } = signUp(accounting);
   const webhookId = listen(accounting, accountId);
@@ -92,7 +92,7 @@ test("a share of the month's units has its event once, with the charge that reac
   expect(eventsOf(accounting, webhookId)[1]?.data).toMatchObject({ units: 1_000, remaining_units: 0 });
 });
 
-test("a charge that passes both shares has both events, another account none", async () => {
+test("a charge that passes both shares emits both events, and none for another account", async () => {
   const accounting = opened();
   const [mine, theirs] = [signUp(accounting).accountId, signUp(accounting).accountId];
   const [all, some] = [listen(accounting, mine), listen(accounting, theirs)];
@@ -101,7 +101,7 @@ test("a charge that passes both shares has both events, another account none", a
   expect(typesOf(accounting, some)).toEqual([]);
 });
 
-test("charges that share a transaction have the events of what they reach together", async () => {
+test("charges in one transaction emit the events of their sum", async () => {
   const accounting = opened();
   const { accountId } = signUp(accounting);
   const webhookId = listen(accounting, accountId);
@@ -109,7 +109,7 @@ test("charges that share a transaction have the events of what they reach togeth
   expect(typesOf(accounting, webhookId)).toEqual(["quota.100", "quota.80"]);
 });
 
-test("a plan that sells further units has the same events, and a new month begins anew", async () => {
+test("a plan with overage emits the same events, and each month begins anew", async () => {
   const clock = handClock("2026-11-01T00:00:00Z");
   const accounting = opened({ clock });
   const { accountId } = signUp(accounting, "starter");
@@ -125,7 +125,7 @@ test("a plan that sells further units has the same events, and a new month begin
   expect(typesOf(accounting, webhookId)).toEqual(["quota.100", "quota.80", "quota.80"]);
 });
 
-test("units that an operator gives bring no second event", async () => {
+test("units that an operator grants emit no second event", async () => {
   const accounting = opened();
   const { accountId } = signUp(accounting);
   const webhookId = listen(accounting, accountId);
@@ -155,7 +155,7 @@ test("a restart repeats no event and loses none", async () => {
   });
 });
 
-test("a charge that is undone has no event; the one that follows has it", async () => {
+test("a charge that is rolled back emits no event; the next one emits it", async () => {
   const accounting = opened();
   const { accountId } = signUp(accounting);
   const webhookId = listen(accounting, accountId);
@@ -176,7 +176,7 @@ test("a charge that is undone has no event; the one that follows has it", async 
   expect(typesOf(accounting, webhookId)).toEqual(["quota.80"]);
 });
 
-test("an invoice has its event once, in the transaction that issues it", async () => {
+test("an invoice emits one event, in the transaction that issues it", async () => {
   await withDirectory(async (dataDir) => {
     const clock = handClock("2026-11-20T12:00:00Z");
     const accounting = opened({ clock, dataDir });
@@ -208,7 +208,7 @@ test("an invoice has its event once, in the transaction that issues it", async (
   });
 });
 
-test("an invoice that is undone has no event", async () => {
+test("an invoice that is rolled back emits no event", async () => {
   const clock = handClock("2026-11-20T12:00:00Z");
   const accounting = opened({ clock });
   const { accountId } = signUp(accounting, "starter");
@@ -231,7 +231,7 @@ test("an invoice that is undone has no event", async () => {
   expect(eventsOf(accounting, webhookId)).toEqual([]);
 });
 
-test("a key that ends has its event once, seven days ahead, across restarts", async () => {
+test("a key that ends emits one event, seven days ahead, across restarts", async () => {
   await withDirectory((dataDir) => {
     const clock = handClock();
     const accounting = opened({ clock, dataDir });
@@ -261,7 +261,7 @@ test("a key that ends has its event once, seven days ahead, across restarts", as
   });
 });
 
-test("a key that was revoked, rotated or has ended has no event; one that is made late has", () => {
+test("a key that was revoked, was rotated or has ended emits no event; one that is made late does", () => {
   const accounting = opened();
   const { clock } = accounting;
   const { accountId } = signUp(accounting);
@@ -284,7 +284,7 @@ test("a key that was revoked, rotated or has ended has no event; one that is mad
   expect(eventsOf(accounting, webhookId).map(({ data }) => data.key_id)).toEqual([late.key_id]);
 });
 
-test("many keys that end at once have their events a hundred at a time, each once", () => {
+test("many keys that end at once emit their events a hundred at a time, each once", () => {
   const accounting = opened();
   const ids = Array.from({ length: 3 }, () => signUp(accounting).accountId);
   const hooks = ids.map((accountId) => listen(accounting, accountId));

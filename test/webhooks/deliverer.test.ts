@@ -171,7 +171,7 @@ test("a test event is signed for the reference library, under one id at every at
   ]);
 });
 
-test("an attempt whose end the store does not take at first ends all the same, and is not made again", async () => {
+test("an attempt whose outcome the store refuses at first is stored later, and not repeated", async () => {
   const { url, sent } = receiver(() => new Response("ok"));
   let refusals = 2;
   const w = world({
@@ -193,7 +193,7 @@ test("an attempt whose end the store does not take at first ends all the same, a
   expect(w.errors.splice(0)).toEqual([new StorageError("the disk is full")]);
 });
 
-test("a receiver that answers 2xx has taken the delivery, though its answer never ends or is cut off", async () => {
+test("a 2xx is a delivery, even where the body of the answer never ends or is cut off", async () => {
   const heads = [
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok",
@@ -215,7 +215,7 @@ test("a receiver that answers 2xx has taken the delivery, though its answer neve
   expect(server.connections()).toBe(2);
 });
 
-test("an endpoint that is moved has not failed yet", async () => {
+test("a webhook with a new URL has not failed yet", async () => {
   const { url } = receiver(() => new Response("no", { status: 500 }));
   const w = world();
   const accountId = w.account();
@@ -263,7 +263,7 @@ test("the schedule is kept across restarts, and ends after ten attempts", async 
   });
 });
 
-test("what a process was sending when it died is sent by the next one", async () => {
+test("what a process was sending when it was killed is sent by the next one", async () => {
   await withDirectory(async (dataDir) => {
     const { url, sent } = receiver(() => new Response());
     const clock = handClock();
@@ -333,7 +333,7 @@ test("a job's own address gets events, too, signed with the first secret of the 
   expect(w.webhooks.list(accountId).data.map(({ enabled }) => enabled)).toEqual([true, true]);
 });
 
-test("410 disables the webhook and ends what waits; enabled again it gets what is new", async () => {
+test("410 disables the webhook and ends its pending deliveries; enabled again it gets new events", async () => {
   let status = 410;
   const { url, sent } = receiver(() => new Response(null, { status }));
   const w = world();
@@ -354,7 +354,7 @@ test("410 disables the webhook and ends what waits; enabled again it gets what i
   expect(sent).toHaveLength(2);
 });
 
-test("five days without a success disable the webhook, and say so in the list", async () => {
+test("five days without a success disable the webhook, and the list has the reason", async () => {
   const { url } = receiver(() => new Response(null, { status: 503 }));
   const w = world();
   const accountId = w.account();
@@ -404,7 +404,7 @@ test("a replay sends the same event again, from the beginning of the schedule", 
   expect(new Set(sent.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
 });
 
-test("receivers that hang take their account's share, and hold up nobody else", async () => {
+test("receivers that hang use up their account's share, and delay no other account", async () => {
   const gate = Promise.withResolvers<void>();
   const hanging = receiver(async () => {
     await gate.promise;
@@ -508,7 +508,7 @@ test("deliveries are kept for 30 days", async () => {
   expect(w.store.removeDeliveries(w.clock.now() - 30 * DAY_MS, 100)).toBe(1);
 });
 
-test("receivers that hang, fail, redirect, change their DNS or are gone: none is sent to twice, to elsewhere, or early", async () => {
+test("to receivers that hang, fail, redirect, change their DNS or are gone, nothing is sent twice, elsewhere or early", async () => {
   await withDirectory(async (dataDir) => {
     const kinds = ["hangs", "fails", "redirects", "flips", "gone", "works"] as const;
     const sent = new Map<string, number>();
@@ -600,7 +600,7 @@ test("receivers that hang, fail, redirect, change their DNS or are gone: none is
   });
 });
 
-test("attempts that fail at once leave turns of the event loop to everything else", async () => {
+test("attempts that fail at once leave turns of the event loop to other work", async () => {
   const w = world({ lookUp: async () => ({ ok: false, reason: "dns_not_found" }) });
   const accountId = w.account();
   const { webhook_id } = w.create(accountId, "http://nowhere.example/hook");

@@ -29,7 +29,7 @@ test("retries come after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h
   });
 });
 
-test("jitter makes a retry later by a tenth at most, never earlier", () => {
+test("jitter delays a retry by at most a tenth, and never advances it", () => {
   expect(after({ random: 0.5 }).nextAttemptAt).toBe(NOW + 5_250);
   expect(after({ random: 0.999 }).nextAttemptAt).toBe(NOW + 5_500);
 });
@@ -43,11 +43,11 @@ test.each([
   ["soon", 5_000],
   ["-5", 5_000],
   ["2027", 2_027_000],
-])("Retry-After %p puts the retry off, never forward and at most a day", (retryAfter, waitMs) => {
+])("Retry-After %p delays the retry by at most a day, and never advances it", (retryAfter, waitMs) => {
   expect(after({ retryAfter, outcome: { status: 429, error: null } }).nextAttemptAt).toBe(NOW + waitMs);
 });
 
-test.each([200, 204, 299])("%d is success and ends the failing", (status) => {
+test.each([200, 204, 299])("%d is a success and ends the series of failures", (status) => {
   expect(after({ outcome: { status, error: null }, webhook: { failingSince: 1 } })).toEqual({
     state: "delivered",
     nextAttemptAt: null,
@@ -59,7 +59,7 @@ test.each([199, 301, 302, 307, 400, 404, 429, 500])("%d is a failure", (status) 
   expect(after({ outcome: { status, error: null } }).state).toBe("pending");
 });
 
-test("a 200 whose body did not come in time is a failure", () => {
+test("a 200 whose body did not arrive in time is a failure", () => {
   expect(after({ outcome: { status: 200, error: "total_timeout" } }).state).toBe("pending");
 });
 
@@ -74,7 +74,7 @@ test("410 disables the webhook, but not from the address of one job", () => {
   expect(once).toEqual({ state: "failed", nextAttemptAt: null, webhook: {} });
 });
 
-test("five days without a success disable the webhook, and no moment less", () => {
+test("five days without a success disable the webhook, and no less", () => {
   const due = after({ webhook: { failingSince: NOW - 5 * DAY_MS } });
   expect(due.webhook.disabledReason).toBe("failing");
   const early = after({ webhook: { failingSince: NOW - 5 * DAY_MS + 1 } });
