@@ -25,7 +25,7 @@ const post = (path: string, body: unknown, headers = {}) => server.call(path, { 
 
 describe("GET /v1/account", () => {
   describe("200", () => {
-    test("answers the account, its month, its limits and what it will cost", async () => {
+    test("returns the account, its month, its limits and the projected cost", async () => {
       await verify();
       const body = await account();
       expect(body).toMatchObject({
@@ -52,7 +52,7 @@ describe("GET /v1/account", () => {
       expect(usage).toMatchObject({ units: 0, calls: 1 });
     });
 
-    test("the free plan says what remains before its hard stop", async () => {
+    test("the free plan reports the units left before its hard stop", async () => {
       const free = await server.signUp("free");
       const reply = await verify(free);
       expect(reply.headers.get("x-units-remaining")).toBe("999");
@@ -125,7 +125,7 @@ describe("POST /v1/account/plan", () => {
     });
   });
 
-  test("401 before the body is looked at", async () => {
+  test("401 before the body is read", async () => {
     expect(await refusalOf(await server.call("/v1/account/plan", { body: "{" }))).toBe("401 missing_key");
   });
 
@@ -180,7 +180,7 @@ describe("GET /v1/account/usage", () => {
       ]);
     });
 
-    test("shows nobody else's", async () => {
+    test("shows no usage of other accounts", async () => {
       await verify(await server.signUp());
       expect((await jsonOf<UsageView>(await usage(""))).rows).toEqual([]);
     });
@@ -209,7 +209,7 @@ describe("GET /v1/account/invoices", () => {
     server.call(`/v1/account/invoices${query}`, { key: withKey });
 
   describe("200", () => {
-    test("an account of this month has none yet", async () => {
+    test("a new account has none", async () => {
       expect(await jsonOf<InvoicePage>(await invoices())).toEqual({
         data: [],
         has_more: false,
@@ -217,7 +217,7 @@ describe("GET /v1/account/invoices", () => {
       });
     });
 
-    test("pages hold every month once, newest first", async () => {
+    test("pages contain every month once, newest first", async () => {
       using folder = temporaryFolder("invoices");
       const clockOf = (day: string) => ({
         now: () => Date.parse(`${day}T00:00:00Z`),
@@ -263,7 +263,7 @@ describe("POST /v1/account/keys/rotate", () => {
   const rotate = (body: unknown, headers = {}) => post("/v1/account/keys/rotate", body, headers);
 
   describe("201", () => {
-    test("the new key is taken and the old one refused at once", async () => {
+    test("the new key is accepted and the old one refused at once", async () => {
       const reply = await rotate({});
       expect(reply.status).toBe(201);
       const newKey = await keyOf(reply);
@@ -272,7 +272,7 @@ describe("POST /v1/account/keys/rotate", () => {
       expect((await account(newKey)).plan).toBe("growth");
     });
 
-    test("with an overlap both are taken until it ends", async () => {
+    test("with an overlap both are accepted until it ends", async () => {
       const reply = await rotate({ overlap_seconds: 60 });
       const body = await jsonOf<{ api_key: string; old_key_expires_at: string }>(reply);
       expect(body.old_key_expires_at).toBe("2026-11-20T10:01:00Z");
@@ -283,7 +283,7 @@ describe("POST /v1/account/keys/rotate", () => {
       now = START;
     });
 
-    test("no body at all is an empty one", async () => {
+    test("a missing body is an empty one", async () => {
       expect((await rotate("")).status).toBe(201);
     });
 
@@ -295,7 +295,7 @@ describe("POST /v1/account/keys/rotate", () => {
       expect(await keyOf(again)).toBe(await keyOf(first));
     });
 
-    test("a lost reply is shown again to the key that it ended, which is good for nothing else", async () => {
+    test("a lost reply is replayed to the key that it ended, which is refused everything else", async () => {
       const headers = { "Idempotency-Key": crypto.randomUUID() };
       const first = await rotate({}, headers);
       const newKey = await keyOf(first);
@@ -322,7 +322,7 @@ describe("POST /v1/account/keys/rotate", () => {
       now = START;
     });
 
-    test("who guesses the Idempotency-Key with an ended key is slowed down", async () => {
+    test("guessing the Idempotency-Key with an ended key is rate limited", async () => {
       const headers = { "Idempotency-Key": crypto.randomUUID() };
       await rotate({}, headers);
       for (let count = 0; count < 20; count += 1) {
@@ -356,7 +356,7 @@ describe("an Idempotency-Key", () => {
     expect(await refusalOf(reply)).toBe("400 invalid_request");
   });
 
-  test("of one account says nothing of another's", async () => {
+  test("of one account does not affect another's", async () => {
     const headers = { "Idempotency-Key": "shared" };
     await post("/v1/account/plan", { plan: "scale" }, headers);
     const other = await server.signUp("growth");

@@ -7,8 +7,8 @@ const NOW = Date.parse("2026-11-16T00:00:00Z");
 
 const server = await startFileServer({ clock: { now: () => NOW, monotonic: systemClock.monotonic } });
 
-describe("what a reply to a key says of its limits", () => {
-  test("the month is that of the plan that holds once the call is answered", async () => {
+describe("the limits in a keyed reply", () => {
+  test("the month is that of the plan in force when the call is answered", async () => {
     const key = await server.signUp("free");
     const before = await server.call("/v1/account", { key });
     expect(before.headers.get("ratelimit-policy")).toBe('"burst";q=20;w=2, "month";q=1000;qu="units"');
@@ -20,7 +20,7 @@ describe("what a reply to a key says of its limits", () => {
     expect(upgraded.headers.has("x-units-remaining")).toBe(false);
   });
 
-  test("a refusal says it too", async () => {
+  test("a refusal has them, too", async () => {
     const key = await server.signUp("starter");
     const reply = await server.call("/v1/email/verify", { key, body: "{" });
     expect(await refusalOf(reply)).toBe("400 invalid_json");
@@ -30,13 +30,13 @@ describe("what a reply to a key says of its limits", () => {
 });
 
 describe("a POST without a body", () => {
-  test("need not say what type it is", async () => {
+  test("needs no Content-Type", async () => {
     const key = await server.signUp();
     const rotated = await server.call("/v1/account/keys/rotate", { key, method: "POST" });
     expect(rotated.status).toBe(201);
   });
 
-  test("lacks what the route asks for", async () => {
+  test("is 400 where the route needs fields", async () => {
     const key = await server.signUp();
     const reply = await server.call("/v1/email/verify", { key, method: "POST" });
     expect(await refusalOf(reply)).toBe("400 invalid_request");

@@ -31,7 +31,7 @@ describe("a page of another origin", () => {
     },
   );
 
-  test("may read what a key answers, and what it is refused, only where CORS_ORIGINS names its origin", async () => {
+  test("may read keyed replies and refusals only where CORS_ORIGINS names its origin", async () => {
     for (const Origin of [PAGE, "http://localhost:5173"]) {
       const reply = await server.call("/v1/account", { key, headers: { Origin } });
       expect([reply.status, allowed(reply), reply.headers.get("vary")]).toEqual([200, Origin, "Origin"]);
@@ -54,11 +54,11 @@ describe("a page of another origin", () => {
     }
   });
 
-  test("may read no measurements", async () => {
+  test("may not read the metrics", async () => {
     expect(allowed(await server.call("/metrics", { headers: { Origin: PAGE } }))).toBeNull();
   });
 
-  test("asks before it sends a key, and learns what it may send", async () => {
+  test("gets the allowed methods and headers by a preflight request", async () => {
     const ask = (Origin: string) =>
       server.call("/v1/email/batch", {
         method: "OPTIONS",
@@ -81,7 +81,7 @@ describe("a page of another origin", () => {
   });
 });
 
-test("without CORS_ORIGINS no page may read what a key answers", async () => {
+test("without CORS_ORIGINS no page may read keyed replies", async () => {
   await using closed = await startTestServer();
   const reply = await closed.call("/v1/account", { headers: { Origin: PAGE } });
   expect([allowed(reply), reply.headers.get("vary")]).toEqual([null, null]);
@@ -103,7 +103,7 @@ test("OPTIONS of an unknown path is 404", async () => {
   expect(await refusalOf(await server.call("/nowhere", { method: "OPTIONS" }))).toBe("404 not_found");
 });
 
-test("a reply that is compressed for a page names both that it varies by", async () => {
+test("a compressed reply to a page varies by encoding and origin", async () => {
   const reply = await server.call("/v1/account/usage", { key, headers: { Origin: PAGE } });
   const batch = await server.call("/v1/email/batch", {
     key,
@@ -118,7 +118,7 @@ test("a reply that is compressed for a page names both that it varies by", async
 if (CHROMIUM === null) console.log("cross-origin: no chromium here; the test with a real page is skipped");
 
 test.skipIf(CHROMIUM === null)(
-  "a browser lets a page of a named origin call with a key and read headers, and one of another what is public",
+  "a browser lets a page of a named origin call with a key and read headers, and any other page what is public",
   async () => {
     await using browser = await startBrowser(CHROMIUM ?? "");
     const visit = async (host: string) => {

@@ -48,7 +48,7 @@ const page = async (query: string) => jsonOf<Page>(await server.call(`/v1/direct
 
 describe("GET /v1/directory", () => {
   describe("200", () => {
-    test("answers a page, the number of all matches and what it comes from, without a key", async () => {
+    test("returns a page, the number of all matches and their snapshot, without a key", async () => {
       const reply = await server.call("/v1/directory?limit=3");
       const body = await jsonOf<Page>(reply);
       expect(Value.Check(DirectoryView, body)).toBe(true);
@@ -63,7 +63,7 @@ describe("GET /v1/directory", () => {
       expect(reply.headers.has("x-units-charged")).toBe(false);
     });
 
-    test("gives each listing as the source wrote it", async () => {
+    test("returns each listing as the source wrote it", async () => {
       const { listings: found } = await page("?limit=200");
       const byHost = new Map(found.map((record) => [record.host, record]));
       for (const record of RECORDS) expect(byHost.get(record.host)).toEqual(record);
@@ -104,12 +104,12 @@ describe("GET /v1/directory", () => {
       }
     });
 
-    test("passes over unknown parameters", async () => {
+    test("ignores unknown parameters", async () => {
       expect((await page("?colour=red&limit=1")).listings).toHaveLength(1);
     });
   });
 
-  test("304 where the caller holds the page already", async () => {
+  test("304 where the caller has the page already", async () => {
     const first = await server.call("/v1/directory?limit=1");
     const etag = first.headers.get("etag") ?? "";
     const again = await server.call("/v1/directory?limit=1", { headers: { "If-None-Match": etag } });
@@ -222,7 +222,7 @@ describe("GET /v1/directory/export", () => {
       expect(reply.headers.has(name)).toBe(true);
   });
 
-  test("200 compressed where the caller takes that", async () => {
+  test("200 compressed where the caller accepts that", async () => {
     const reply = await raw({ "Accept-Encoding": "br, gzip;q=0.5" });
     expect(reply.headers.get("content-encoding")).toBe("gzip");
     expect(gunzipSync(await reply.bytes()).toString()).toBe(lines(RECORDS));
@@ -231,7 +231,7 @@ describe("GET /v1/directory/export", () => {
     await refused.body?.cancel();
   });
 
-  test("200 as one array where the caller would rather have JSON", async () => {
+  test("200 as one array where the caller prefers JSON", async () => {
     const reply = await server.call("/v1/directory/export", { headers: { Accept: "application/json" } });
     expect(reply.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(await jsonOf<TestListing[]>(reply)).toEqual(RECORDS);
@@ -287,7 +287,7 @@ describe("HEAD /v1/directory/export", () => {
 describe("GET /v1/changes", () => {
   const changes = async (query: string) => jsonOf<Changes>(await server.call(`/v1/changes${query}`));
 
-  test("200 with every change from the first on, numbered without a hole", async () => {
+  test("200 with every change from the first on, numbered without a gap", async () => {
     const seen: Changes["changes"] = [];
     let query = "?limit=50";
     for (;;) {
@@ -313,13 +313,13 @@ describe("GET /v1/changes", () => {
     expect((await server.call(path, { headers: { "If-None-Match": etag } })).status).toBe(304);
   });
 
-  test("400 for a limit or a cursor that cannot be", async () => {
+  test("400 for an invalid limit or cursor", async () => {
     for (const query of ["limit=0", "limit=1001", "limit=x", "cursor=%00", "cursor=AAAA"]) {
       expect(await refusalOf(await server.call(`/v1/changes?${query}`))).toBe("400 invalid_request");
     }
   });
 
-  test("404 that says to take the export, for another epoch and for numbers that do not exist", async () => {
+  test("404 that points to the export, for another epoch and for numbers that do not exist", async () => {
     const { epoch } = await changes("?limit=1");
     for (const cursor of ["otherepoch.5", `${epoch}.121`]) {
       const reply = await server.call(`/v1/changes?cursor=${Buffer.from(cursor).toString("base64url")}`);
@@ -330,7 +330,7 @@ describe("GET /v1/changes", () => {
     }
   });
 
-  test("404 that says so without a cursor too, where the first change of the epoch is not kept", async () => {
+  test("404 that points to it without a cursor too, where the first change of the epoch is not retained", async () => {
     using state = temporaryFolder("directory-feed");
     const source = join(state.path, "listings.ndjson");
     const path = join(state.path, "directory");

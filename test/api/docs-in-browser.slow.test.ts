@@ -51,7 +51,7 @@ describe.skipIf(CHROMIUM === null)("the pages in a browser", () => {
   );
 
   test(
-    "a reader tries a call with his own key",
+    "a reader can try a call with their own key",
     async () => {
       const key = await server.signUp();
       await browser.open(`${server.url}/docs/reference`);
@@ -167,7 +167,7 @@ describe.skipIf(CHROMIUM === null)("the pages in a browser", () => {
   );
 
   test(
-    "tables that scroll are within reach of the keyboard, and others are not in its way",
+    "tables that scroll have the keyboard's focus, and others do not",
     async () => {
       await browser.open(`${server.url}/docs/email`);
       await browser.until(loaded("/docs/email"));

@@ -31,7 +31,7 @@ describe("200", () => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  test.each(ASSETS)("%s is the same for those who take no compression", async (path) => {
+  test.each(ASSETS)("%s is the same without compression", async (path) => {
     const plain = await server.call(path, { headers: { "Accept-Encoding": "identity" } });
     expect(plain.headers.get("content-encoding")).toBeNull();
     expect(await plain.text()).toBe(await (await server.call(path)).text());
@@ -65,7 +65,7 @@ describe("200", () => {
     }
   });
 
-  test("/ sends a browser to /docs, and is nothing to others", async () => {
+  test("/ redirects a browser to /docs, and is 404 for others", async () => {
     const browser = await fetch(`${server.url}/`, {
       headers: { Accept: "text/html,*/*;q=0.8" },
       redirect: "manual",
@@ -84,7 +84,7 @@ describe("200", () => {
 });
 
 describe("304", () => {
-  test.each(ASSETS)("%s is not sent again to those who have it", async (path) => {
+  test.each(ASSETS)("%s is not sent again for its own tag", async (path) => {
     const etag = (await server.call(path)).headers.get("etag") ?? "";
     const again = await server.call(path, { headers: { "If-None-Match": etag } });
     expect(again.status).toBe(304);

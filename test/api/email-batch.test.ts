@@ -29,7 +29,7 @@ const single = async (email: string) => {
 };
 
 describe("200", () => {
-  test("results stand in the order of the request and equal those of single calls", async () => {
+  test("results are in the order of the request and equal those of single calls", async () => {
     const reply = await batch({ emails: MIXED });
     const body = await emailBatchOf(reply);
     expect(Object.keys(body)).toEqual(["count", "results", "summary"]);
@@ -49,7 +49,7 @@ describe("200", () => {
     expect(reply.headers.get("x-units-charged")).toBe(`${distinctUnits}`);
   });
 
-  test("an empty list is a batch of none", async () => {
+  test("an empty list is an empty batch", async () => {
     const body = await emailBatchOf(await batch({ emails: [] }));
     expect(body).toMatchObject({ count: 0, results: [], summary: { units_charged: 0, duplicates: 0 } });
   });
@@ -123,7 +123,7 @@ describe("400", () => {
     expect((await refusalBodyOf(reply)).error).toEqual({ code: "invalid_request", message });
   });
 
-  test("a batch over the plan's size is refused whole", async () => {
+  test("a batch over the plan's size is refused as a whole", async () => {
     const free = await server.signUp("free");
     const emails = Array.from({ length: 101 }, (_, n) => `a${n}@good.com`);
     const reply = await server.call("/v1/email/batch", { key: free, body: { emails } });
@@ -131,7 +131,7 @@ describe("400", () => {
     expect((await accountOf(await server.call("/v1/account", { key: free }))).usage.units).toBe(0);
   });
 
-  test("a body that is no UTF-8 is refused", async () => {
+  test("a body that is not UTF-8 is refused", async () => {
     const reply = await batch(new Uint8Array([0x7b, 0xff, 0x7d]));
     expect(await refusalOf(reply)).toBe("400 invalid_request");
   });
@@ -163,7 +163,7 @@ describe("402", () => {
 });
 
 describe("a reader that leaves", () => {
-  test("stops the work: what was judged is charged, the rest is not, and it is no bug", async () => {
+  test("stops the work: what was verified is charged, the rest is not, and it is no bug", async () => {
     const emails = Array.from({ length: 100_000 }, (_, n) => `leaver${n}@d${n % 100}.many.com`);
     const leaver = await server.signUp();
     const reply = await server.call("/v1/email/batch", { key: leaver, body: { emails } });
@@ -183,7 +183,7 @@ describe("a reader that leaves", () => {
     expect(server.logged().filter(({ event }) => event === "bug")).toEqual([]);
   });
 
-  test("while the body is still coming is no bug either", async () => {
+  test("while the body still arrives is no bug either", async () => {
     const leaver = await server.signUp();
     const finished = async () => {
       const text = await (await server.call("/metrics")).text();

@@ -21,7 +21,7 @@ const key = await server.signUp();
 const verify = (query: string) => server.call(`/v1/email/verify?${query}`, { key });
 
 describe("200", () => {
-  test("answers every field of the contract, and what it cost", async () => {
+  test("returns every field of the contract, and the cost", async () => {
     const reply = await verify("email=jane.doe@good.com");
     expect(reply.status).toBe(200);
     const result = await emailOf(reply);
@@ -38,7 +38,7 @@ describe("200", () => {
     expect(reply.headers.get("ratelimit")).toMatch(/^"burst";r=\d+;t=\d+, "month";r=\d+;t=\d+$/);
   });
 
-  test("POST answers what GET answers", async () => {
+  test("POST returns what GET returns", async () => {
     const email = "info@good.com";
     const posted = await server.call("/v1/email/verify", { key, body: { email, deep: true } });
     const got = await verify(`email=${email}&deep=1`);

@@ -8,7 +8,7 @@ import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
 describe("GET /healthz", () => {
-  test("200 says that the process lives, without a key", async () => {
+  test("200 means that the process is alive, without a key", async () => {
     await using server = await startTestServer();
     const reply = await server.call("/healthz");
     expect(await reply.text()).toBe('{"status":"alive"}');
@@ -22,7 +22,7 @@ describe("GET /healthz", () => {
 });
 
 describe("GET /health", () => {
-  test("200 healthy: every part was exercised and says what was measured", async () => {
+  test("200 healthy: every component was probed and reports its measure", async () => {
     await using server = await startTestServer();
     const reply = await server.call("/health");
     expect(reply.status).toBe(200);
@@ -58,7 +58,7 @@ describe("GET /health", () => {
     expect(checks.dns).toMatchObject({ status: "warn", output: expect.any(String) });
   });
 
-  test("503 failing where calls cannot be charged, and says when to ask again", async () => {
+  test("503 failing where calls cannot be charged, with a Retry-After", async () => {
     await using server = await startTestServer();
     rmSync(join(server.dataDir, "assay.db"));
     const reply = await server.call("/health");

@@ -25,7 +25,7 @@ describe("/v1/identity/validate", () => {
   const path = "/v1/identity/validate";
 
   describe("200", () => {
-    test("answers every field of the contract, and what it cost", async () => {
+    test("returns every field of the contract, and the cost", async () => {
       const reply = await get(path, { type: "iban", value: "de89 3704 0044 0532 0130 00" });
       expect(reply.headers.get("x-units-charged")).toBe("1");
       const result = await jsonOf<IdentityResult>(reply);
@@ -57,13 +57,13 @@ describe("/v1/identity/validate", () => {
       expect(result).toMatchObject({ type, valid: true, normalized });
     });
 
-    test("POST answers what GET answers", async () => {
+    test("POST returns what GET returns", async () => {
       const asked = { type: "cpf", value: "529.982.247-24" };
       const posted = await post(path, asked);
       expect(await posted.text()).toBe(await (await get(path, asked)).text());
     });
 
-    test("what is not valid is an answer with its reason, and costs what a valid number costs", async () => {
+    test("an invalid number is a result with its reason, and costs what a valid one costs", async () => {
       const reply = await get(path, { type: "cpf", value: "529.982.247-24" });
       expect(await jsonOf<IdentityResult>(reply)).toMatchObject({
         valid: false,
@@ -141,7 +141,7 @@ describe("/v1/identity/autodetect", () => {
       expect(result.candidates[0]).toMatchObject({ type, confidence: result.confidence });
     });
 
-    test("POST answers what GET answers", async () => {
+    test("POST returns what GET returns", async () => {
       const value = "9783161484100";
       expect(await (await post(path, { value })).text()).toBe(await (await get(path, { value })).text());
     });
@@ -173,7 +173,7 @@ describe("/v1/identity/batch", () => {
   ];
 
   describe("200", () => {
-    test("each item is answered as it would be alone, and repeats are charged once", async () => {
+    test("each item has the result of a single check, and duplicates are charged once", async () => {
       const reply = await post(path, { items });
       expect(reply.headers.get("x-units-charged")).toBe("4");
       const batch = await jsonOf<Batch>(reply);
@@ -218,7 +218,7 @@ describe("/v1/identity/batch", () => {
       expect(reply.headers.get("x-units-charged")).toBe("0");
     });
 
-    test("more items than the plan takes", async () => {
+    test("more items than the plan allows", async () => {
       const free = await server.signUp("free");
       const body = { items: Array.from({ length: 101 }, (_, n) => ({ value: `${n}` })) };
       const reply = await server.call(path, { key: free, body });

@@ -62,7 +62,7 @@ test.each([10, 50_000])(
   },
 );
 
-test("an input that falls silent is given up, and its job counts no longer", async () => {
+test("an input that falls silent is aborted, and its job no longer counts", async () => {
   await using patient = await startTestServer({ environment: { READER_STALL_SECONDS: "1" } });
   const key = await patient.signUp("free");
   const { body, goOn } = heldBody(rows("a", 5), rows("b", 5));
@@ -74,7 +74,7 @@ test("an input that falls silent is given up, and its job counts no longer", asy
   expect(next.status).toBe(202);
 });
 
-test("an upload that is deleted while it is started is gone, and the start says so or came first", async () => {
+test("an upload that is deleted during its start is gone, and the start is 404 or came first", async () => {
   const key = await server.signUp();
   const before = storedChunks();
   for (let round = 0; round < 8; round++) {
@@ -109,7 +109,7 @@ test("calls that race under one Idempotency-Key make one job, where the plan all
   expect((await jobsOf(key)).map(({ job_id }) => job_id)).toEqual(ids.slice(0, 1));
 });
 
-test("a job is steered once per Idempotency-Key, and by another again", async () => {
+test("a job is paused or resumed once per Idempotency-Key, and again under another", async () => {
   const key = await server.signUp();
   // The DNS keeps it running until all calls are made.
   const made = await server.call("/v1/jobs", { key, body: "a@silent.com\n", headers: TEXT });
@@ -132,7 +132,7 @@ test("a job is steered once per Idempotency-Key, and by another again", async ()
   expect(await refusalOf(await steer("pause", "x".repeat(256)))).toBe("400 invalid_request");
 });
 
-test("an account has 64 parts arriving at a time; the next is 503, and taken again when one has ended", async () => {
+test("an account may send 64 parts at a time; the next is 503, and is accepted once one has ended", async () => {
   const key = await server.signUp();
   const made = await server.call("/v1/jobs?upload=parts", { key, method: "POST" });
   const path = `/v1/jobs/${(await jsonOf<Job>(made)).job_id}`;

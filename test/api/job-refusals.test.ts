@@ -43,7 +43,7 @@ async function resultsOf(job: Job): Promise<Result[]> {
   return (await jsonOf<{ results: Result[] }>(reply)).results;
 }
 
-describe("a body that is no list keeps nothing", () => {
+describe("a body that is no list stores nothing", () => {
   const TEXT = { "Content-Type": "text/plain" };
   const CSV = { "Content-Type": "text/csv" };
   const JSON_TYPE = { "Content-Type": "application/json" };
@@ -180,7 +180,7 @@ describe("a job", () => {
     ["DELETE", ""],
   ];
 
-  test("is nobody else's, and nobody's without a key", async () => {
+  test("is its account's alone, and needs a key", async () => {
     const { job_id: jobId } = await ended("a@good.com\n");
     const other = await server.signUp();
     for (const [method, path] of CALLS) {
@@ -193,7 +193,7 @@ describe("a job", () => {
     );
   });
 
-  test("that has ended is steered no more", async () => {
+  test("that has ended cannot be paused, resumed or cancelled", async () => {
     const { job_id: jobId } = await ended("a@good.com\n");
     for (const verb of ["pause", "resume", "cancel"]) {
       const reply = await server.call(`/v1/jobs/${jobId}/${verb}`, { key, method: "POST" });
@@ -201,7 +201,7 @@ describe("a job", () => {
     }
   });
 
-  test("has results in three formats and by its own words alone", async () => {
+  test("has results in three formats, filtered by the statuses of its kind alone", async () => {
     const { job_id: jobId } = await ended("+5511987654321\n", "text/plain", "?kind=phone");
     for (const query of ["format=xml", "status=deliverable", "only=good", "sub_status=disposable"]) {
       const reply = await server.call(`/v1/jobs/${jobId}/results?${query}`, { key });
@@ -209,7 +209,7 @@ describe("a job", () => {
     }
   });
 
-  test("has results whose refusals name the parameter that is wrong", async () => {
+  test("has results whose refusals name the invalid parameter", async () => {
     const { job_id: jobId } = await ended("a@good.com\n");
     for (const name of ["status", "sub_status", "only"]) {
       for (const words of ["good", "accepts_mail,good", "deliverable,good"]) {
@@ -221,7 +221,7 @@ describe("a job", () => {
     }
   });
 
-  test("that is not received yet is asked for results by its own words, too", async () => {
+  test("that is not received yet checks the filters of its results, too", async () => {
     const own = await server.signUp();
     const upload = { key: own, method: "POST" };
     const { job_id: jobId } = await jsonOf<Job>(await server.call("/v1/jobs?upload=parts", upload));
@@ -230,7 +230,7 @@ describe("a job", () => {
     expect(await refusalOf(await results(""))).toBe("409 job_not_ready");
   });
 
-  test("is listed by states and in pages that there are", async () => {
+  test("is listed only by valid states and pages", async () => {
     for (const query of ["status=done", "limit=0", "limit=101", "limit=x", "starting_after=job_none"]) {
       const reply = await server.call(`/v1/jobs?${query}`, { key });
       expect([query, await refusalOf(reply)]).toEqual([query, "400 invalid_request"]);

@@ -60,7 +60,7 @@ describe("a row that repeats an earlier one costs what it costs in a batch", () 
     });
   });
 
-  test("documents of a JSON body that says behind them what they are", async () => {
+  test("documents of a JSON body that states their kind after them", async () => {
     const key = await server.signUp();
     const document = (type: string) => ({ type, value: "529.982.247-25" });
     const items = ["cpf", "cpf", "cnpj", "cnpj", "cpf"].map(document);
@@ -70,7 +70,7 @@ describe("a row that repeats an earlier one costs what it costs in a batch", () 
   });
 });
 
-describe("a CSV whose first line is longer than what its form is found by", () => {
+describe("a CSV whose first line is longer than the start in which its form is detected", () => {
   const long = "x".repeat(400_000);
   test.each([
     ["with a header", `note,email${long}\n1,a@good.com\n2,b@good.com\n`, "?column=2"],

@@ -93,7 +93,7 @@ describe("parts", () => {
     expect(done).toMatchObject({ status: "completed", units_charged: 5_000 });
   });
 
-  test("may be compressed each by itself, or be slices of a file that is", async () => {
+  test("may each be compressed, or be slices of a compressed file", async () => {
     const key = await server.signUp();
     const apart = await begin(key);
     for (const [n, piece] of pieces(CSV, 3)) {
@@ -107,7 +107,7 @@ describe("parts", () => {
     }
   });
 
-  test("say what they are where the job does not, and JSON options are taken at the beginning", async () => {
+  test("declare their type where the job does not, and the options of a job may be JSON", async () => {
     const key = await server.signUp();
     const created = await server.call("/v1/jobs?upload=parts", {
       key,
@@ -124,7 +124,7 @@ describe("parts", () => {
     expect((await results(key, job)).map(({ email }) => email)).toEqual(["jane@good.com"]);
   });
 
-  test("are not asked for where an encoding is named that there is not", async () => {
+  test("cannot be announced with an unknown encoding", async () => {
     const key = await server.signUp();
     const call = { key, method: "POST" };
     const named = await server.call("/v1/jobs?upload=parts&encoding=utf-99", call);
@@ -133,7 +133,7 @@ describe("parts", () => {
     expect([said.status, await said.text()]).toEqual([400, expect.stringContaining("encoding is no known")]);
   });
 
-  test("are checked against the digests that come with them, of the bytes as they are sent", async () => {
+  test("are checked against their digests, of the bytes as they are sent", async () => {
     const key = await server.signUp();
     const job = await begin(key);
     const bytes = gzipSync("a@good.com\n");
@@ -162,7 +162,7 @@ describe("parts", () => {
 });
 
 describe("a start", () => {
-  test("that is asked for twice at once, or again later, makes one job and charges it once", async () => {
+  test("that is sent twice at once, or again later, makes one job and charges it once", async () => {
     const key = await server.signUp();
     const job = await begin(key, "text/plain");
     await stored(key, job, 1, ADDRESSES.join("\n"));
@@ -173,7 +173,7 @@ describe("a start", () => {
     expect(usage.units).toBe(5_000);
   });
 
-  test("that finds the job started answers the same again under its Idempotency-Key", async () => {
+  test("of a job that is started already is replayed under its Idempotency-Key", async () => {
     const key = await server.signUp();
     const job = await begin(key, "text/plain");
     await stored(key, job, 1, "a@good.com\n");
@@ -194,7 +194,7 @@ describe("a start", () => {
     expect(again.headers.get("location")).toBe(`/v1/jobs/${job.job_id}`);
   });
 
-  test("goes on where its caller leaves", async () => {
+  test("continues where its caller leaves", async () => {
     const key = await server.signUp();
     const job = await begin(key, "text/plain");
     const last = "z@good.com\n".repeat(100_000);
@@ -211,7 +211,7 @@ describe("a start", () => {
     expect((await now()).counts).toMatchObject({ rows: 200_000, distinct: 2, processed: 200_000 });
   });
 
-  test("waits for parts that are missing", async () => {
+  test("is refused until no part is missing", async () => {
     const key = await server.signUp();
     const job = await begin(key, "text/plain");
     expect(await refusalOf(await start(key, job))).toBe("409 job_not_ready");
@@ -232,7 +232,7 @@ describe("a start", () => {
     );
   });
 
-  test("of an input that cannot be read keeps nothing of it", async () => {
+  test("of an invalid input stores nothing of it", async () => {
     const key = await server.signUp();
     const job = await begin(key, "application/x-ndjson");
     await stored(key, job, 1, '"a@good.com"\n');
@@ -244,7 +244,7 @@ describe("a start", () => {
     expect(await jsonOf<object>(await server.call("/v1/jobs", { key }))).toMatchObject({ data: [] });
   });
 
-  test("for which there are no units can be repeated after an upgrade", async () => {
+  test("without enough units can be repeated after an upgrade", async () => {
     const key = await server.signUp("free");
     await server.call("/v1/email/verify?email=jane@good.com", { key });
     const job = await begin(key, "text/plain");
@@ -286,7 +286,7 @@ describe("limits", () => {
     );
   });
 
-  test("an account keeps no more than its share of the disk, and gets it back", async () => {
+  test("an account uses at most its share of the disk, which is freed with its uploads", async () => {
     const key = await server.signUp();
     const other = await server.signUp();
     const noise = crypto.getRandomValues(new Uint8Array(65_536));
@@ -351,7 +351,7 @@ describe("refusals", () => {
     );
   });
 
-  test("a call that begins an upload has no items", async () => {
+  test("a call that creates an upload has no items", async () => {
     const key = await server.signUp();
     const call = (body: unknown, headers = {}) =>
       server.call("/v1/jobs?upload=parts", { key, body, headers });
@@ -364,7 +364,7 @@ describe("refusals", () => {
     expect(await refusalOf(unknown)).toBe("400 invalid_request");
   });
 
-  test("the same Idempotency-Key begins one upload and starts it once", async () => {
+  test("the same Idempotency-Key creates one upload and starts it once", async () => {
     const key = await server.signUp();
     const call = () =>
       server.call("/v1/jobs?upload=parts", {

@@ -108,7 +108,7 @@ describe("202", () => {
     expect(await (await results(key, job, "?sub_status=disposable")).text()).toBe("");
   });
 
-  test("any part of a download can be asked for, and says how long the whole is", async () => {
+  test("any range of a download is served, with the length of the whole", async () => {
     const key = await server.signUp();
     const job = await ended(key, await created(key, ADDRESSES.slice(0, 5_000).join("\n"), "text/plain"));
     for (const format of ["ndjson", "csv", "json"]) {
@@ -153,7 +153,7 @@ describe("202", () => {
     expect(page.data).toHaveLength(1);
   });
 
-  test("what was cancelled or deleted can be asked for again and again", async () => {
+  test("a finished job cannot be cancelled, and a deleted one is 404", async () => {
     const key = await server.signUp();
     const job = await ended(key, await created(key, "jane@good.com\n", "text/plain"));
     const act = (verb: string) => server.call(`/v1/jobs/${job.job_id}/${verb}`, { key, method: "POST" });
@@ -168,7 +168,7 @@ describe("202", () => {
 });
 
 describe("out of units", () => {
-  test("a job that may pause stops at the last unit, and goes on after an upgrade", async () => {
+  test("a job that may pause stops at the last unit, and continues after an upgrade", async () => {
     const key = await server.signUp("free");
     const rows = Array.from({ length: 1_000 }, (_, at) => `p${at}@good.com`).join("\n");
     await server.call("/v1/email/verify?email=jane@good.com", { key });
@@ -187,7 +187,7 @@ describe("out of units", () => {
 });
 
 describe("out of units in the midst of its rows", () => {
-  test("a job charges what there was to the unit, gives the results that it was paid for, and charges the rest after an upgrade", async () => {
+  test("a job charges the units left to the last one, returns the results that are paid for, and charges the rest after an upgrade", async () => {
     const key = await server.signUp("free");
     // Every tenth row repeats the one before, and costs nothing.
     const rows = Array.from({ length: 1_000 }, (_, at) => `h${at % 10 === 9 ? at - 1 : at}@good.com`);
@@ -296,7 +296,7 @@ describe("webhook_url", () => {
   });
 });
 
-test("a call that repeats one is answered as that was, whatever number of jobs the plan allows", async () => {
+test("a repeated call is replayed, whatever number of jobs the plan allows", async () => {
   const key = await server.signUp("free");
   await server.call("/v1/email/verify?email=jane@good.com", { key });
   const body = Array.from({ length: 1_000 }, (_, at) => `p${at}@good.com`).join("\n");

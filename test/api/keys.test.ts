@@ -43,7 +43,7 @@ describe("GET /v1/account/keys", () => {
     });
   });
 
-  test("a key that no call was made with has no last use; a revoked one is listed for 30 days", async () => {
+  test("an unused key has no last use; a revoked one is listed for 30 days", async () => {
     const { key_id } = await create({ name: "spare" });
     const uses = Object.fromEntries((await list()).map((entry) => [entry.name, entry.last_used_at]));
     expect(uses).toEqual({ null: "2026-11-20T10:00:00Z", spare: null });
@@ -55,7 +55,7 @@ describe("GET /v1/account/keys", () => {
     expect((await list()).map((entry) => entry.key_id)).not.toContain(key_id);
   });
 
-  test("shows nobody else's keys", async () => {
+  test("shows no keys of other accounts", async () => {
     const other = await server.signUp("free");
     await create();
     expect(await list(other)).toHaveLength(1);
@@ -63,7 +63,7 @@ describe("GET /v1/account/keys", () => {
 });
 
 describe("POST /v1/account/keys", () => {
-  test("201 answers the entry and the key, which works and is shown this once", async () => {
+  test("201 returns the entry and the key, which works and is shown this once", async () => {
     const reply = await post(KEYS, { name: "ci", scopes: ["verify"], expires_at: "2026-11-21T00:00:00Z" });
     expect(reply.status).toBe(201);
     const { api_key, ...entry } = await jsonOf<CreatedKey>(reply);
@@ -191,7 +191,7 @@ describe("rotation and deletion", () => {
     expect((await verify(key)).status).toBe(200);
   });
 
-  test("400 for an overlap that cannot be", async () => {
+  test("400 for an invalid overlap", async () => {
     const { key_id } = await create();
     for (const overlap_seconds of [-1, 2_592_001, "60"]) {
       expect([
@@ -201,7 +201,7 @@ describe("rotation and deletion", () => {
     }
   });
 
-  test("a key ends at its moment, or when it is deleted; what was begun with it goes on", async () => {
+  test("a key ends at its time, or when it is deleted; jobs that were created with it continue", async () => {
     const passing = await create({ expires_at: new Date(START + 1_000).toISOString() });
     const deleted = await create({ scopes: ["verify"] });
     const body = Array.from({ length: 5_000 }, (_, row) => `a${row}@good.com`).join("\n");
@@ -220,7 +220,7 @@ describe("rotation and deletion", () => {
     expect(await refusalOf(await verify(passing.api_key))).toBe("401 bad_key");
   });
 
-  test("404 for keys that there are not, that have ended, and those of another account", async () => {
+  test("404 for unknown keys, ended ones, and those of another account", async () => {
     const other = await server.signUp("free");
     const [theirs] = await list(other);
     const ended = await create();

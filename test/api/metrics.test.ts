@@ -7,7 +7,7 @@ import { until } from "../support/caller.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
 describe("GET /metrics", () => {
-  test("200 writes a value that is no number as Prometheus does", async () => {
+  test("200 formats NaN as Prometheus does", async () => {
     const metrics = createMetrics({
       assay_mean: { help: "Of none.", type: "gauge", read: () => Number.NaN },
     });
@@ -34,7 +34,7 @@ describe("GET /metrics", () => {
     }
   });
 
-  test("200 in a form that every line of which Prometheus reads", async () => {
+  test("200 in the text format of Prometheus, line by line", async () => {
     await using server = await startTestServer();
     const text = await (await server.call("/metrics")).text();
     const sample =
@@ -45,7 +45,7 @@ describe("GET /metrics", () => {
     expect(strange).toEqual([]);
   });
 
-  test("200: paths that callers make up add no series", async () => {
+  test("200: unknown paths add no series", async () => {
     await using server = await startTestServer();
     const series = async () => (await (await server.call("/metrics")).text()).split("\n").length;
     await server.call("/nothing/0");
@@ -59,7 +59,7 @@ describe("GET /metrics", () => {
     expect(await series()).toBe(before);
   });
 
-  test("200 has every component that an operator plans with, each sum as a counter", async () => {
+  test("200 has the time of every component that an operator plans with, each sum as a counter", async () => {
     await using server = await startTestServer();
     const key = await server.signUp();
     await server.call("/v1/email/batch", { key, body: { emails: ["a@good.com", "b@good.com"] } });
@@ -88,7 +88,7 @@ describe("GET /metrics", () => {
     expect(gauges).toEqual([]);
   });
 
-  test("200 counts the failures of the database, and a call twice read is counted once", async () => {
+  test("200 counts the failures of the database, each once however often it is read", async () => {
     // Nothing looks into the database by itself meanwhile.
     using intervals = spyOn(globalThis, "setInterval").mockImplementation(() => setTimeout(() => {}, 0));
     await using server = await startTestServer();
@@ -101,12 +101,12 @@ describe("GET /metrics", () => {
     }
   });
 
-  test("404 where the operator keeps them back", async () => {
+  test("404 where the operator turns them off", async () => {
     await using server = await startTestServer({ environment: { METRICS: "off" } });
     expect(await refusalOf(await server.call("/metrics"))).toBe("404 not_found");
   });
 
-  test.each(["true", "false"])("404 to what a proxy passes on, with TRUST_PROXY=%s", async (trusted) => {
+  test.each(["true", "false"])("404 for a call through a proxy, with TRUST_PROXY=%s", async (trusted) => {
     await using server = await startTestServer({ environment: { TRUST_PROXY: trusted } });
     expect((await server.call("/metrics")).status).toBe(200);
     const passedOn = [
@@ -121,13 +121,13 @@ describe("GET /metrics", () => {
     }
   });
 
-  test("200 to everyone where the operator says so", async () => {
+  test("200 for everyone where the operator makes them public", async () => {
     await using server = await startTestServer({ environment: { METRICS: "public" } });
     const headers = { "X-Forwarded-For": "203.0.113.7" };
     expect((await server.call("/metrics", { headers })).status).toBe(200);
   });
 
-  test("401 without the token that the operator has set, wherever the caller is", async () => {
+  test("401 without the operator's token, wherever the caller is", async () => {
     const token = "prometheus-of-the-house";
     await using server = await startTestServer({ environment: { METRICS_TOKEN: token, METRICS: "public" } });
     expect(await refusalOf(await server.call("/metrics"))).toBe("401 missing_key");

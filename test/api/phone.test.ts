@@ -19,7 +19,7 @@ describe("/v1/phone/validate", () => {
   const get = (query: string) => server.call(`${path}?${query}`, { key });
 
   describe("200", () => {
-    test("answers every field of the contract, and what it cost", async () => {
+    test("returns every field of the contract, and the cost", async () => {
       const reply = await get("phone=%2B5511987654321");
       expect(reply.headers.get("x-units-charged")).toBe("1");
       expect(await jsonOf<PhoneResult>(reply)).toEqual({
@@ -53,7 +53,7 @@ describe("/v1/phone/validate", () => {
       expect(result).toMatchObject({ phone: "+5511987654321", valid: true });
     });
 
-    test("POST answers what GET answers", async () => {
+    test("POST returns what GET returns", async () => {
       const posted = await post(path, { phone: "(212) 736-5000", country: "US" });
       const got = await get(`phone=${encodeURIComponent("(212) 736-5000")}&country=US`);
       expect(await posted.text()).toBe(await got.text());
@@ -106,7 +106,7 @@ describe("/v1/phone/batch", () => {
   const phones = ["11 98765-4321", "+442079460958", "nonsense", "11 98765-4321"];
 
   describe("200", () => {
-    test("each number is answered as it would be alone, and repeats are charged once", async () => {
+    test("each number has the result of a single check, and duplicates are charged once", async () => {
       const reply = await post(path, { phones, country: "BR" });
       expect(reply.headers.get("x-units-charged")).toBe("3");
       const batch = await jsonOf<Batch>(reply);
@@ -143,7 +143,7 @@ describe("/v1/phone/batch", () => {
       expect(await refusalOf(await post(path, body))).toBe("400 invalid_request");
     });
 
-    test("more numbers than the plan takes", async () => {
+    test("more numbers than the plan allows", async () => {
       const free = await server.signUp("free");
       const body = { phones: Array.from({ length: 101 }, (_, n) => `+55119876${n}`) };
       expect(await refusalOf(await server.call(path, { key: free, body }))).toBe("400 batch_too_large");

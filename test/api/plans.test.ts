@@ -9,7 +9,7 @@ import { refusalOf, startFileServer, startTestServer } from "../support/server.t
 const server = await startFileServer({ environment: { PUBLIC_REQUESTS_PER_SECOND: "5" } });
 
 describe("200", () => {
-  test("answers the catalogue to anybody, cheapest first", async () => {
+  test("returns the catalogue to anybody, cheapest first", async () => {
     const reply = await server.call("/v1/plans");
     expect(reply.headers.get("x-request-id")).toStartWith("req_");
     expect(await jsonOf<PlansView>(reply)).toEqual({
@@ -23,7 +23,7 @@ describe("200", () => {
     });
   });
 
-  test("answers the operator's catalogue where he gives one", async () => {
+  test("returns the operator's catalogue where there is one", async () => {
     const folder = mkdtempSync(join(tmpdir(), "assay-plans-"));
     const PLANS_FILE = join(folder, "plans.json");
     const plans = plansView(DEFAULT_PLANS).plans.map((entry) => ({ ...entry, included_units: 7 }));
@@ -35,7 +35,7 @@ describe("200", () => {
 });
 
 describe("429", () => {
-  test("one address gets a bounded number of answers a second, and learns when to come again", async () => {
+  test("one address gets a bounded number of answers a second, and then a Retry-After", async () => {
     const replies = await Promise.all(Array.from({ length: 30 }, () => server.call("/v1/plans")));
     const refused = replies.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(15);

@@ -10,7 +10,7 @@ const signUp = (body: unknown, headers = {}) => server.call("/v1/signup", { body
 type SignedUp = { readonly account_id: string; readonly api_key: string };
 
 describe("201", () => {
-  test("answers an account and its key, and nothing else", async () => {
+  test("returns an account and its key, and nothing else", async () => {
     const reply = await signUp({ email: "ann@good.com" });
     expect(reply.status).toBe(201);
     const body = await jsonOf<SignedUp>(reply);
@@ -20,7 +20,7 @@ describe("201", () => {
     expect(account).toMatchObject({ account_id: body.account_id, email: "ann@good.com", plan: "free" });
   });
 
-  test("keeps what was said, and lets fields be null or unknown", async () => {
+  test("stores the fields, which may be null or unknown", async () => {
     const said = { name: "Bea", company: "Ünïcode & Søns 株式会社", country: "BR", plan: "growth" };
     const reply = await signUp({ email: " bea@good.com ", ...said, referral_code: null, colour: "red" });
     const { api_key: key } = await jsonOf<SignedUp>(reply);
@@ -30,11 +30,11 @@ describe("201", () => {
     });
   });
 
-  test("a DNS that fails does not refuse anybody", async () => {
+  test("a DNS that fails refuses no signup", async () => {
     expect((await signUp({ email: "cal@servfail.com" })).status).toBe(201);
   });
 
-  test("the key itself is written nowhere", async () => {
+  test("the key itself is not stored", async () => {
     const { api_key: key } = await jsonOf<SignedUp>(await signUp({ email: "dora@good.com" }));
     await server.call("/v1/account", { key });
     for (const name of readdirSync(server.dataDir, { recursive: true, withFileTypes: true })) {

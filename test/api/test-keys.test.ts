@@ -29,7 +29,7 @@ const single = async (key: string, email: string) =>
 const usageOf = async (key: string) =>
   (await jsonOf<Account>(await server.call("/v1/account", { key }))).usage;
 
-test("there is an address for each sub_status, and checks, batches and jobs give it", async () => {
+test("there is an address for each sub_status, which checks, batches and jobs return", async () => {
   expect(TEST_ADDRESSES.map(({ subStatus }) => subStatus).toSorted()).toEqual(
     [...EMAIL_SUB_STATUSES].toSorted(),
   );
@@ -62,14 +62,14 @@ test("there is an address for each sub_status, and checks, batches and jobs give
 
 const TEXT = { "Content-Type": "text/plain" };
 
-test("a check that breaks is shown by a single check too", async () => {
+test("the sub_status of a failed check is returned by single checks, too", async () => {
   const { test: key } = await keysOf();
   for (const { address, subStatus } of TEST_ADDRESSES.slice(12)) {
     expect(await single(key, address)).toMatchObject({ email: address, sub_status: subStatus });
   }
 });
 
-test("what a test key does is free, counts nowhere and looks nothing real up", async () => {
+test("calls with a test key are free, are not counted and cause no real look-up", async () => {
   const { live, test: key } = await keysOf();
   const before = await usageOf(live);
   server.dns.resetCounts();

@@ -27,7 +27,7 @@ describe("404", () => {
     expect(reply.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  test("a body sent to nowhere is not read", async () => {
+  test("a body sent to an unknown path is not read", async () => {
     expect(await refusalOf(await server.call("/nowhere", { body: "x".repeat(1_000_000) }))).toBe(
       "404 not_found",
     );

@@ -62,14 +62,14 @@ test("a webhook is made with a secret that is shown once, listed, changed and de
 
 test.each([
   ["no address", {}],
-  ["what is no address", { url: "hooks" }],
+  ["an invalid address", { url: "hooks" }],
   ["plain http", { url: "http://hooks.example.com/" }],
   ["another port", { url: "https://hooks.example.com:8080/" }],
-  ["an address in numbers", { url: "https://127.0.0.1/" }],
-  ["a disguised one", { url: "https://2130706433/" }],
+  ["an IPv4 address", { url: "https://127.0.0.1/" }],
+  ["an IPv4 address as one number", { url: "https://2130706433/" }],
   ["an IPv6 address", { url: "https://[::1]/" }],
   ["a local name", { url: "https://localhost/" }],
-  ["a name of one's own network", { url: "https://metadata.google.internal/" }],
+  ["a name of the internal network", { url: "https://metadata.google.internal/" }],
   ["a password", { url: "https://user:word@hooks.example.com/" }],
   ["no event", { url: URL_SAMPLE, events: [] }],
   ["an unknown event", { url: URL_SAMPLE, events: ["job.started"] }],
@@ -94,7 +94,7 @@ test.each([
   expect(await jsonOf<unknown>(await strict.call("/v1/webhooks", { key }))).toEqual({ data: [webhook] });
 });
 
-test("a delivery that there is not, or of another webhook, is sent to nobody", async () => {
+test("an unknown delivery, or one of another webhook, cannot be replayed", async () => {
   const key = await strict.signUp();
   const [one, other] = [await make(key), await make(key)];
   const tested = await strict.call(`/v1/webhooks/${other.webhook_id}/test`, { key, body: {} });

@@ -126,7 +126,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await written()).toEqual({ counter: 10, events: 10 });
   });
 
-  test("a group that is sent again is written once, and answered as it was", async () => {
+  test("a group that is sent again is written once, and answered the same", async () => {
     const node = await open();
     const { charge, written } = await account(node, 5);
     const asked = group(1, [charge(3), charge(3), charge(2)]);
@@ -136,7 +136,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await written()).toEqual({ counter: 5, events: 5 });
   });
 
-  test("a process that knows a month far from its limit decides by what others have charged since", async () => {
+  test("a process that has cached a month far from its limit decides by what others have charged since", async () => {
     const [one, two] = [await open(), await open()];
     const { charge, written } = await account(one, 100);
     const third = group(3, [charge(10), charge(0)]);
@@ -152,7 +152,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await written()).toEqual({ counter: 100, events: 100 });
   });
 
-  test("charges of several accounts from several processes never wait for each other in a circle", async () => {
+  test("charges of several accounts from several processes never deadlock", async () => {
     const nodes = await Promise.all([open(), open(), open()]);
     const [first] = nodes;
     if (first === undefined) throw new Error("no store");
@@ -174,7 +174,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     for (const { written } of accounts) expect(await written()).toEqual({ counter: 60, events: 60 });
   });
 
-  test("a rate holds for all processes together, and calls that took long are no burst", async () => {
+  test("a rate applies to all processes together, and calls that took long are no burst", async () => {
     const nodes = await Promise.all([open(), open()]);
     const [first] = nodes;
     if (first === undefined) throw new Error("no store");
@@ -206,7 +206,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect((await first.admit(group(20, slow), RULES)).outcomes).toEqual(slow.map(() => "charged"));
   });
 
-  test("an Idempotency-Key belongs to one process at a time, and pays only while it does", async () => {
+  test("an Idempotency-Key belongs to one process at a time, and charges only while it does", async () => {
     const [one, two] = [await open(), await open()];
     const { accountId, charge, written } = await account(one, 10);
     const reply: ReplyRecord = {
@@ -235,7 +235,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect((await two.findKey(accountId))?.revokedAt).toBe(NOON);
   });
 
-  test("a key that has ended by the shared clock is not what is left, for a node whose clock is behind", async () => {
+  test("a key that has ended by the shared clock does not count as working on a node whose clock is behind", async () => {
     const store = await open();
     const { accountId } = await account(store, 10);
     const now = Date.now();
@@ -257,7 +257,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
   });
 
   test.each([60_000, -60_000])(
-    "a key that was rotated on a node whose clock is %d ms off works on no other",
+    "a key that was rotated on a node whose clock is %d ms off works on no other node",
     async (offsetMs) => {
       const [one, two] = [await open(), await open()];
       const { accountId } = await account(one, 10);
@@ -283,7 +283,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
   );
 
   test.if(existsSync(TCP_TABLE))(
-    "the server asks connections for signs of life within seconds, so that those of a machine that is gone end",
+    "the server sends keepalives within seconds, so that connections of a lost machine end",
     async () => {
       const node = await open();
       node.listenForChanges({ onChange: () => {}, resumed: () => {} });
@@ -305,7 +305,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     },
   );
 
-  test("a server that turns its user away is one that is away: nothing is charged, and all heals", async () => {
+  test("a server that refuses its user counts as unavailable: nothing is charged, and the node recovers", async () => {
     await using sql = new SQL(url, { max: 1 });
     await sql`CREATE ROLE turned_away SUPERUSER LOGIN`;
     const node = await open(DEADLINE_MS, url.replace("assay@", "turned_away@"));
@@ -324,7 +324,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await written()).toEqual({ counter: 1, events: 1 });
   });
 
-  test("a frozen server is given up at the deadline; nothing is charged, and all heals", async () => {
+  test("a frozen server is given up at the deadline; nothing is charged, and the node recovers", async () => {
     const node = await open(SHORT_DEADLINE_MS);
     const { charge, written } = await account(node, 10);
     await server.freeze();
@@ -340,7 +340,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await written()).toEqual({ counter: 1, events: 1 });
   });
 
-  test("charges survive a server that crashes between and under them, each once", async () => {
+  test("charges survive crashes of the server between and during them, each once", async () => {
     const node = await open();
     const { charge, written } = await account(node, 100_000);
     let charged = 0;
@@ -370,7 +370,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await written()).toEqual({ counter: charged, events: charged });
   });
 
-  test("a node that starts while the server is frozen ends with a sentence, and does not wait for ever", async () => {
+  test("a node that starts while the server is frozen ends with one sentence, and does not wait for ever", async () => {
     await server.freeze();
     const refused = await open().catch((error: unknown) => error);
     await server.thaw();

@@ -28,7 +28,7 @@ if (!isAsked) {
 }
 
 test.if(isAsked)(
-  "through kills, freezes, restarts and a failover, events are counters, days, invoices and what callers were told",
+  "through kills, freezes, restarts and a failover, events agree with counters, days, invoices and the replies to callers",
   async () => {
     const random = seededRandom(SEED);
     console.log(`chaos of ${SECONDS} s, seed ${SEED}`);

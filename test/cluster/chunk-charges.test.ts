@@ -41,7 +41,7 @@ describe.if(isPostgresInstalled)("what two nodes charge for chunks of a job", ()
     return first.outcomes[0];
   }
 
-  test("are written alike where they had to be decided and where they were known to fit, each once", async () => {
+  test("are written the same whether they had to be decided or were known to fit, each once", async () => {
     await startedJob(one, "job_1", 3);
     for (let n = 0; n < 3; n += 1) {
       const chunk = await claimed(one, "job_1");
@@ -73,7 +73,7 @@ describe.if(isPostgresInstalled)("what two nodes charge for chunks of a job", ()
     expect(JSON.parse(job?.counts ?? "")).toEqual({ deliverable: 54, unknown: 6 });
   });
 
-  test("is nothing where another node took the chunk over, whatever the node knows of the month", async () => {
+  test("is nothing where another node took the chunk over, whatever the node has cached of the month", async () => {
     await startedJob(one, "job_1", 3);
     for (let n = 0; n < 3; n += 1) {
       const lost = finishedChunk("job_1", await claimed(one, "job_1"));

@@ -15,7 +15,7 @@ if (!isInstalled) {
 }
 
 test.if(isInstalled)(
-  "bun run cluster serves through its balancer, goes on when a node is killed, and leaves nothing when it is",
+  "bun run cluster serves through its balancer, survives the kill of a node, and leaves nothing when it is killed itself",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "assay-cluster-command-"));
     // PostgreSQL runs as another user, which has to get there.
@@ -79,7 +79,7 @@ test.if(isInstalled)(
   },
 );
 
-test("bun run cluster says what is wrong with its port, and starts nothing", async () => {
+test("bun run cluster reports what is wrong with its port, and starts nothing", async () => {
   using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
   expect(await refusedCluster(`${taken.port}`)).toBe(
     `127.0.0.1:${taken.port} is in use. Stop what listens there, or set PORT to another port.\n`,

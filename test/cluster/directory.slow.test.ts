@@ -85,7 +85,7 @@ describe.if(isPostgresInstalled)("the directory on three nodes", () => {
     }
   };
 
-  test("one syncs; all serve the same versions, and a cursor of one goes on at each other", async () => {
+  test("one node syncs; all serve the same versions, and a cursor of one continues at any other", async () => {
     await untilCounted(NODES);
     expect((await statesAt(NODES)).size).toBe(1);
     let cursor: string | null = "";
@@ -105,7 +105,7 @@ describe.if(isPostgresInstalled)("the directory on three nodes", () => {
     expect(Number(runs[0].term)).toBe(1);
   }, 30_000);
 
-  test("a cursor of a state that only one node has yet is good at the others", async () => {
+  test("a cursor of a state that only one node has so far is accepted by the others", async () => {
     const place = await leader();
     change();
     while ((await countAt(place)) !== listed) await Bun.sleep(5);
@@ -122,7 +122,7 @@ describe.if(isPostgresInstalled)("the directory on three nodes", () => {
     expect(await statesAt(NODES)).toEqual(new Set([await stateAt(place)]));
   }, 30_000);
 
-  test("another goes on within ten seconds where the one that syncs is killed or hangs, and nothing of that one stands", async () => {
+  test("another node syncs within ten seconds where the leader is killed or hangs, and nothing late of the leader is published", async () => {
     const tookMs: number[] = [];
     const goesOnWithout = async (place: number): Promise<void> => {
       const startedMs = performance.now();
@@ -150,7 +150,7 @@ describe.if(isPostgresInstalled)("the directory on three nodes", () => {
     expect(changes.changes.map(({ seq }) => seq)).toEqual(Array.from({ length: listed }, (_, at) => at + 1));
   }, 60_000);
 
-  test("a node that ends gives its turn up at once, and comes back with the state of the others", async () => {
+  test("a node that shuts down releases its turn at once, and restarts with the state of the others", async () => {
     const place = await leader();
     const before = await stateAt(place);
     const others = NODES.filter((each) => each !== place);

@@ -83,7 +83,7 @@ describe.if(isPostgresInstalled)("a primary and its standby", () => {
     return { charge, written };
   }
 
-  test("a server that is out of reach without a reset is given up at the deadline, and all heals", async () => {
+  test("a server that is unreachable without a reset is given up at the deadline, and the node recovers", async () => {
     await using proxy = startTcpProxy(primary.port);
     const store = await open(withHosts(url, [proxy.port]));
     const { charge, written } = await account(store);
@@ -101,7 +101,7 @@ describe.if(isPostgresInstalled)("a primary and its standby", () => {
     expect(await written(store)).toEqual({ counter: 2, events: 2 });
   });
 
-  test("a charge that waits for the standby keeps nobody from the account, and is answered once the standby has it", async () => {
+  test("a charge that waits for the standby does not block the account, and is answered once the standby has it", async () => {
     // Where no time passes all charges follow each other at once, on a machine that is busy, too.
     const store = await open(url, LONG_DEADLINE_MS, { now: systemClock.now, monotonic: () => 0 });
     const { charge, written } = await account(store);
@@ -125,7 +125,7 @@ describe.if(isPostgresInstalled)("a primary and its standby", () => {
     expect(await written(store)).toEqual({ counter: all, events: all });
   });
 
-  test("charges outlive the end of the primary, each once, and a former primary that comes back gets none", async () => {
+  test("charges survive the end of the primary, each once, and a former primary that comes back gets none", async () => {
     const store = await open();
     const { charge, written } = await account(store);
     let charged = 0;

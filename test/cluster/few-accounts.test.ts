@@ -102,7 +102,7 @@ describe.if(isPostgresInstalled)("groups of few accounts, written row by row", (
 
   const total = (sums: readonly Sums[]) => sums.reduce((sum, { units }) => sum + units, 0);
 
-  test("add up in events, days, counters and what is returned, from two nodes at once", async () => {
+  test("add up in events, days, counters and returned counts, from two nodes at once", async () => {
     const charged = [...(await begin())];
     await using _ = await onlyFew();
     const write = async (node: SharedStore, place: number) => {
@@ -137,7 +137,7 @@ describe.if(isPostgresInstalled)("groups of few accounts, written row by row", (
     expect(counted).toEqual({ units: total(expected), calls: charged.length, events: total(expected) });
   });
 
-  test("come to the limit of a month and not past it, from two nodes at once", async () => {
+  test("reach the limit of a month and do not exceed it, from two nodes at once", async () => {
     const included = 1_000;
     const before = (await begin()).filter(({ accountId }) => accountId === "acc_a").length;
     const flood = async (node: SharedStore) => {
@@ -173,7 +173,7 @@ describe.if(isPostgresInstalled)("groups of few accounts, written row by row", (
     expect(counted).toEqual({ units: before + 7 });
   });
 
-  test("are given up where another session holds a row, and written once it is free", async () => {
+  test("are refused where another session locks a row, and written once it is free", async () => {
     const before = total(sumsOf(await begin()));
     const group = groupOf([charge("acc_a", 3)]);
     await using other = new SQL(processes.url, { max: 1 });
@@ -200,7 +200,7 @@ describe.if(isPostgresInstalled)("groups of few accounts, written row by row", (
         FROM usage_events WHERE account_id = ${accountId}`
     )[0];
 
-  test("that the server fails to bring to the disk once they are committed are asked for, and written once", async () => {
+  test("whose commit fails after it took effect are looked up, and written once", async () => {
     const database = new URL(processes.url).pathname.slice(1);
     await sql.unsafe("CREATE SEQUENCE faults");
     await sql.unsafe(`CREATE FUNCTION pg_logical_emit_message(boolean, text, text) RETURNS pg_lsn LANGUAGE plpgsql AS $$
@@ -234,7 +234,7 @@ describe.if(isPostgresInstalled)("groups of few accounts, written row by row", (
     }
   });
 
-  test("that the server has no room for are known not to be written", async () => {
+  test("that find the disk full are known not to be written", async () => {
     await begin();
     const before = await eventsOf("acc_a");
     await sql.unsafe(`CREATE FUNCTION refuse_room() RETURNS trigger LANGUAGE plpgsql AS
@@ -277,7 +277,7 @@ describe.if(isPostgresInstalled)("groups of few accounts, written row by row", (
           (SELECT count(*) FROM flushes WHERE process_id = 'lane')::int AS flushes`
     )[0];
 
-  test("are written where all is as it was asked", async () => {
+  test("are written where the month is as the node knows it", async () => {
     await begin();
     expect(await few()).toBe(`[[${planPeriodIds.get("acc_a")},${2 * FIRST_GROUPS + 5}]]`);
     expect(await few()).toBeNull();

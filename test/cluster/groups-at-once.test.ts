@@ -51,15 +51,15 @@ describe.if(isPostgresInstalled)("a group that needs no decision", () => {
     return ways;
   };
 
-  test("is one statement once two have followed another, and a transaction until then", async () => {
+  test("is one statement after two in close succession, and a transaction before", async () => {
     expect(await chargesAfter(0, 1, 1, 1)).toEqual(["transaction", "transaction", "statement", "statement"]);
   });
 
-  test("is a transaction where groups do not follow one another", async () => {
+  test("is a transaction where groups are not in close succession", async () => {
     expect(await chargesAfter(0, 25, 25, 25, 25)).toEqual(new Array(5).fill("transaction"));
   });
 
-  test("is one statement still behind a stall, and a transaction again after a second", async () => {
+  test("is still one statement after a short stall, and a transaction again after a second", async () => {
     await chargesAfter(0, 1, 1);
     expect(await chargesAfter(999, 999)).toEqual(["statement", "statement"]);
     expect(await chargesAfter(1_000, 1)).toEqual(["transaction", "transaction"]);

@@ -168,7 +168,7 @@ describe.if(isPostgresInstalled)("jobs and webhooks on three nodes", () => {
     expect(await unitsOf(0, key)).toBe(600);
   });
 
-  test("a job outlives a node that is killed and one that hangs: each row once and in order, charged once", async () => {
+  test("a job survives a node that is killed and one that hangs: each row once and in order, charged once", async () => {
     const key = await signUp("growth");
     const rows = Array.from({ length: ROWS }, (_, at) => `user.${at % 10 === 9 ? at - 1 : at}@good.com`);
     const { job_id: jobId } = await create(0, key, rows);
@@ -218,7 +218,7 @@ describe.if(isPostgresInstalled)("jobs and webhooks on three nodes", () => {
     expect((await call(1, `/v1/jobs/${largeId}/results`, large)).status).toBe(404);
   }, 60_000);
 
-  test("an upload whose parts come to several nodes is one input", async () => {
+  test("an upload whose parts are sent to several nodes is one input", async () => {
     const key = await signUp();
     const headers = { "Content-Type": "text/csv" };
     const made = await call(0, "/v1/jobs?upload=parts", key, { method: "POST", headers });
@@ -240,7 +240,7 @@ describe.if(isPostgresInstalled)("jobs and webhooks on three nodes", () => {
     expect((await put(2, 4, "x")).status).toBe(409);
   }, 30_000);
 
-  test("a job that runs out of units stops at the last one, and goes on with a larger plan that another node sold", async () => {
+  test("a job that runs out of units stops at the last one, and continues after an upgrade on another node", async () => {
     const key = await signUp();
     const phones = Array.from({ length: 400 }, (_, n) => `+55119${80_000_000 + n}`);
     await (await post(1, "/v1/phone/batch", key, { phones })).arrayBuffer();

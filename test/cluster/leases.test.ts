@@ -35,7 +35,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     ...{ jobId: "job_1", n, attempt },
   });
 
-  test("a chunk whose lease has ended is worked on by another, and what the first one comes back with is neither kept nor charged", async () => {
+  test("a chunk whose lease has ended is done by another process, and the late result of the first is neither kept nor charged", async () => {
     await startedJob(one, "job_1", 1);
     const hung = await claimed(one, "job_1");
     expect(await two.reapChunks()).toBe(0);
@@ -53,7 +53,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect(await one.findJob("job_1")).toMatchObject({ processed: 10, unitsCharged: 10 });
   });
 
-  test("a claim that was lost does not pass for a later one of the same process and number", async () => {
+  test("a lost claim is not taken for a later one of the same process and number", async () => {
     await startedJob(one, "job_1", 1);
     const hung = await claimed(one, "job_1");
     await endLeases("one");
@@ -66,7 +66,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect(await unitsOf(one, "acc_a")).toBe(4);
   });
 
-  test("a lease is renewed for what is held alone, by the process that holds it", async () => {
+  test("a lease is renewed only for held chunks, by the process that holds them", async () => {
     await startedJob(one, "job_1", 2);
     const [held, lost] = [await claimed(one, "job_1"), await claimed(one, "job_1")];
     await endLeases("one");
@@ -77,7 +77,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     await finish(one, finishedChunk("job_1", held));
   });
 
-  test("what a process held goes back at once where it is started again, and free of fault where it ended", async () => {
+  test("leases of a process end at once where it is restarted, and without counting an attempt where it shut down", async () => {
     await startedJob(one, "job_1", 1);
     await claimed(one, "job_1");
     await two.releaseLeases("one");
@@ -86,7 +86,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect((await claimed(two, "job_1")).attempt).toBe(2);
   });
 
-  test("what was carried over from one server, which held it, is put back", async () => {
+  test("what was migrated from one server while it held it is put back", async () => {
     await startedJob(one, "job_1", 1);
     await claimed(one, "job_1");
     await one.createWebhook(webhookRecord("wh_1"), null);
@@ -99,7 +99,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect((await two.claimDelivery(NOON, []))?.webhook.webhookId).toBe("wh_1");
   });
 
-  test("an input is read by one process at a time; one that lost it can neither add to it nor start its job", async () => {
+  test("an input is read by one process at a time; one that has lost it can neither add to it nor start its job", async () => {
     await one.createJob(jobRecord("job_1"), null, 9);
     expect([await one.claimInput("job_1"), await two.claimInput("job_1")]).toEqual([true, false]);
     expect(await two.unreadJobs()).toEqual([]);
@@ -114,7 +114,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect((await two.startJob("job_1", { status: "queued" }, null))?.status).toBe("queued");
   });
 
-  test("a part is there when it is whole, in the place of the former one, until its input is read", async () => {
+  test("a part exists once it is complete, replaces the former one, and stays until its input is read", async () => {
     await one.createJob(jobRecord("job_1"), null, 9);
     const write = async (store: SharedStore, partId: string, ...frames: readonly number[]) => {
       const part = { accountId: "acc_a", jobId: "job_1", n: 1, partId, bytes: frames.length };
@@ -138,7 +138,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect([await one.partsOf("job_1"), await one.partFrame("job_1", 1, 0)]).toEqual([[], null]);
   });
 
-  test("a delivery that its process did not end is sent by another, whose outcome counts", async () => {
+  test("a delivery whose lease has ended is sent by another process, whose outcome counts", async () => {
     await one.createWebhook(webhookRecord("wh_1"), null);
     await one.addDelivery(webhookRecord("wh_1"), event(), () => null);
     const { delivery } = (await one.claimDelivery(NOON, [])) ?? {};
@@ -155,7 +155,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect(await one.deliveryPage(page)).toMatchObject([{ state: "delivered", status: 200, attempts: 1 }]);
   });
 
-  test("a process that listens counts once", async () => {
+  test("each process that listens is counted once", async () => {
     expect(await one.countProcesses()).toBe(0);
     const stops: (() => void)[] = [];
     const listening = [one, two].map(

@@ -32,7 +32,7 @@ const ended = async (server: TestServer, key: string, jobId: string) =>
   (await server.call(`/v1/jobs/${jobId}/events`, { key })).text();
 
 describe.if(isPostgresInstalled)("jobs and webhooks of one server on a cluster", () => {
-  test("are carried over with their results, and what was in work when the server died goes on", async () => {
+  test("are copied with their results, and what was running when the server died continues", async () => {
     await using postgres = await startPostgres();
     using folder = temporaryFolder("migrate-jobs");
     const url = await postgres.createDatabase();

@@ -25,7 +25,7 @@ if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so no migration under load is tested", () => {});
 }
 
-describe.if(isPostgresInstalled)("a migration whose table another session holds", () => {
+describe.if(isPostgresInstalled)("a migration whose table another session locks", () => {
   let server: PostgresServer;
   let resources: AsyncDisposableStack;
   let store: SharedStore;
@@ -60,7 +60,7 @@ describe.if(isPostgresInstalled)("a migration whose table another session holds"
     while (!(await condition())) await Bun.sleep(LOOK_EVERY_MS);
   };
 
-  test("lets calls pass again and again, none of which fails, and is done once the table is free", async () => {
+  test("lets calls pass repeatedly, none of which fails, and is done once the table is free", async () => {
     const planPeriodId = (await store.readMonth("acc_a"))?.planPeriods[0]?.planPeriodId ?? 0;
     const entry = { accountId: "acc_a", planPeriodId, at: NOON, endpoint: "/v1/x", units: 0, calls: 1 };
     const admissions = [{ entry, reply: null, chunk: null, rate: null }];
@@ -89,7 +89,7 @@ describe.if(isPostgresInstalled)("a migration whose table another session holds"
     expect(added.length).toBe(2);
   }, 30_000);
 
-  test("says so where it is held too long, and has changed nothing", async () => {
+  test("reports a table that is locked too long, and has changed nothing", async () => {
     const refused = migrate(migrating, NOON, NEXT, 2);
     await expect(refused).rejects.toBeInstanceOf(StoreOpenError);
     await expect(refused).rejects.toThrow("Another session keeps a table");

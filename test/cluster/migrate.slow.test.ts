@@ -126,7 +126,7 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     );
   const carry = (url: string) => runCommand({ DATA_DIR: folder.path, DATABASE_URL: url });
 
-  test("carries all that callers see, and kept replies are replayed; operators act on it there; again it changes nothing", async () => {
+  test("copies all that callers see, and kept replies are replayed; operators can act on it; a second run changes nothing", async () => {
     const before = await serve(DECEMBER + 3_600_000);
     const shown = await shownTo(before, keys);
     await stop();
@@ -195,7 +195,7 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     expect((await sql`SELECT 1 FROM pg_tables WHERE tablename = 'accounts'`).length).toBe(0);
   });
 
-  test("says in a sentence what is wrong with the database that is named, as a node does that is started on it", async () => {
+  test("reports in one sentence what is wrong with the named database, as a node does at its start", async () => {
     const url = await postgres.createDatabase();
     const refused = [url.replace(/\/[^/]*$/, "/missing"), url.replace("assay@", "nobody@")];
     const closed = url.replace(/:\d+\//, ":1/");
@@ -210,7 +210,7 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     }
   });
 
-  test("killed in the middle it leaves nothing, and the next run carries all", async () => {
+  test("killed in the middle it leaves nothing, and the next run copies all", async () => {
     const database = new Database(join(folder.path, "assay.db"));
     database.run(`WITH RECURSIVE many(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < 60000)
       INSERT INTO quota_marks SELECT 'acc_' || n, n, 80 FROM many`);

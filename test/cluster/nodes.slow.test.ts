@@ -59,13 +59,13 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     expect(await unitsOf(1, key)).toBe(FREE_UNITS);
   });
 
-  test("what one node charged all of them show", async () => {
+  test("all nodes show what one of them has charged", async () => {
     const { key } = await cluster.signUp();
     for (const place of [0, 1, 2]) expect((await check(place, key)).status).toBe(200);
     for (const place of [0, 1, 2]) expect(await unitsOf(place, key)).toBe(3);
   });
 
-  test("what one node signs is good by the keys that any of them lists", async () => {
+  test("a signature of one node is verified by the keys that any node lists", async () => {
     type Keys = { readonly keys: readonly PublicKey[] };
     for (const place of [0, 1, 2]) {
       const reply = await fetch(`${urlOf(place)}/v1/check?resource=https%3A%2F%2Funlisted.example%2F`);
@@ -87,7 +87,7 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     }
   });
 
-  test("a key that one node ends is refused by all", async () => {
+  test("a key that is ended on one node is refused by all", async () => {
     const { key } = await cluster.signUp();
     const created = await send(0, "/v1/account/keys", key, { name: "second" });
     const second = await jsonOf<{ readonly api_key: string; readonly key_id: string }>(created);
@@ -104,7 +104,7 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     expect(performance.now() - endedMs).toBeLessThan(5_000);
   });
 
-  test("a larger plan that one node sold counts on all", async () => {
+  test("an upgrade on one node applies on all", async () => {
     const { key } = await cluster.signUp();
     await useUpTo(key, 0);
     expect((await check(1, key)).status).toBe(402);
@@ -153,7 +153,7 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     expect((await check(2, key)).status).toBe(200);
   });
 
-  test("while PostgreSQL is frozen calls are answered 503 with Retry-After, and all heals by itself", async () => {
+  test("while PostgreSQL is frozen calls are answered 503 with Retry-After, and the nodes recover by themselves", async () => {
     const { key } = await cluster.signUp();
     for (const place of [0, 1, 2]) expect((await check(place, key)).status).toBe(200);
     await cluster.postgres.freeze();
@@ -168,7 +168,7 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     expect(await unitsOf(0, key)).toBe(6);
   });
 
-  test("calls outlive a PostgreSQL that crashes and comes back, each charged once", async () => {
+  test("calls survive a crash and restart of PostgreSQL, each charged once", async () => {
     const { key } = await cluster.signUp();
     const statuses: number[] = [];
     let isOver = false;
@@ -199,7 +199,7 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     expect(units).toBeLessThanOrEqual(answered() + unknown);
   });
 
-  test("two nodes share one port: the kernel spreads connections over them, and one alone takes all", async () => {
+  test("two nodes share one port: the kernel spreads connections over them, and a single one gets all", async () => {
     const { key } = await cluster.signUp();
     const headers = { Authorization: `Bearer ${key}`, Connection: "close" };
     const { port } = new URL(urlOf(0) ?? "");
@@ -232,7 +232,7 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     expect(await unitsOf(1, key)).toBe(120);
   });
 
-  test("a backup under load is whole: restored, its sums agree, and a node goes on from it", async () => {
+  test("a backup under load is consistent: restored, its sums agree, and a node continues from it", async () => {
     const { key } = await cluster.signUp();
     // More units than any machine charges meanwhile.
     expect((await send(0, "/v1/account/plan", key, { plan: "growth" })).status).toBe(200);
@@ -270,7 +270,7 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     ]).toEqual([true, 1]);
   });
 
-  test("a session that holds the row of an account keeps the calls of that account waiting, and no others", async () => {
+  test("a session that locks the row of an account delays the calls of that account, and no others", async () => {
     const [held, other] = [await cluster.signUp(), await cluster.signUp()];
     for (const place of [0, 1, 2])
       for (const { key } of [held, other]) expect((await check(place, key)).status).toBe(200);
@@ -306,7 +306,7 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     await untilAnswered(() => check(0, held.key));
   });
 
-  test("a second node on the data directory of one that runs does not start, and takes nothing from it", async () => {
+  test("a second node on the data directory of a running one does not start, and takes nothing from it", async () => {
     const before = cluster.processOf(0);
     const second = await failedStart({ ...cluster.settingsOf(0), PORT: "0" });
     expect([second.said.includes("Another process is using the data directory"), second.exitCode]).toEqual([

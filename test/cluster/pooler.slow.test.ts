@@ -53,7 +53,7 @@ if (!isInstalled) {
     return store;
   });
 
-  test("what needs the database is refused while the pooler is away, and goes on by itself", async () => {
+  test("what needs the database is refused while the pooler is down, and recovers by itself", async () => {
     const node = await open(systemClock.now);
     others.push(node);
     await node.probe();
@@ -68,7 +68,7 @@ if (!isInstalled) {
     expect(node.stats().errors).toBeGreaterThanOrEqual(refused.length);
   });
 
-  test("a change is announced past the pooler, also after PostgreSQL was started again", async () => {
+  test("a change is announced past the pooler, also after a restart of PostgreSQL", async () => {
     const listening = await open(systemClock.now);
     others.push(listening);
     const changed: string[] = [];

@@ -48,7 +48,7 @@ describe.if(isPostgresInstalled)("three nodes, one of them behind PgBouncer", ()
   const shown = (times: readonly number[]) =>
     `median ${Math.round(times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0)} ms, at most ${Math.round(Math.max(...times))} ms`;
 
-  test("a key that one node ends is refused by every node within a second", async () => {
+  test("a key that is ended on one node is refused by every node within a second", async () => {
     const { key } = await cluster.signUp();
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -64,7 +64,7 @@ describe.if(isPostgresInstalled)("three nodes, one of them behind PgBouncer", ()
     expect(Math.max(...times)).toBeLessThan(SEEN_WITHIN_MS);
   });
 
-  test("a plan that one node sells counts on every node within a second", async () => {
+  test("an upgrade on one node applies on every node within a second", async () => {
     const times: number[] = [];
     for (const seller of PLACES) {
       const { key } = await cluster.signUp();

@@ -45,7 +45,7 @@ if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so the ways of writing a group are not compared", () => {});
 }
 
-describe.if(isPostgresInstalled)("a group of charges is written alike", () => {
+describe.if(isPostgresInstalled)("a group of charges is written the same", () => {
   let server: PostgresServer;
   let ways: readonly Way[] = [];
   const outcomes = new Set<string>();
@@ -124,7 +124,7 @@ describe.if(isPostgresInstalled)("a group of charges is written alike", () => {
     expect(events).toEqual({ units: 10 });
   });
 
-  test("and everything that may become of a charge was compared", () => {
+  test("and every outcome of a charge was compared", () => {
     expect([...outcomes]).toEqual(expect.arrayContaining(["charged", "quota", "rate", "invoiced"]));
   });
 

@@ -110,7 +110,7 @@ describe("bun run backup", () => {
     ]);
   }, 60_000);
 
-  test("of a cluster it copies nothing: what is still in DATA_DIR is not what the nodes hold", async () => {
+  test("of a cluster it copies nothing: DATA_DIR does not contain the data of the nodes", async () => {
     using folder = temporaryFolder("backup");
     using _ = new Database(join(folder.path, "assay.db"), { create: true });
     const settings = { DATA_DIR: folder.path, DATABASE_URL: "postgres://assay@127.0.0.1:5432/assay" };
@@ -119,7 +119,7 @@ describe("bun run backup", () => {
     expect(readdirSync(folder.path)).not.toContain("copy.db");
   });
 
-  test("a restored server replays small replies that were kept, and runs a batch of which the file is gone anew", async () => {
+  test("a restored server replays small kept replies, and runs a batch again whose file is missing", async () => {
     using folder = temporaryFolder("backup");
     await using dns = await startFixtureServer({ zone: FAULT_ZONE });
     const dataDir = join(folder.path, "data");

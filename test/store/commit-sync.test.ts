@@ -5,7 +5,7 @@ import { createCommitSync } from "../../src/store/sqlite/connection/commit-sync.
 const FULL = 2;
 const NORMAL = 1;
 
-test("commits wait for the disk from the start, and every change of that is obeyed at once", () => {
+test("commits wait for the disk by default, and a change of that setting applies at once", () => {
   using database = new Database(":memory:");
   const mode = () => database.query<{ synchronous: number }, []>("PRAGMA synchronous").get()?.synchronous;
   database.run("PRAGMA synchronous = NORMAL");

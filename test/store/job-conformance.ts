@@ -86,7 +86,7 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
   }
 
   describe(`${name}: jobs`, () => {
-    test("a job is kept as it is, with its reply; one above the most leaves no trace", async () => {
+    test("a job is stored as it is, with its reply; one above the maximum leaves no trace", async () => {
       const store = await opened();
       const job = jobRecord("job_1", { name: "Liste ä🦊", isTest: false, webhookUrl: "https://x.example/" });
       expect(await store.createJob(job, replyRecord("r"), 1)).toBe(true);
@@ -114,7 +114,7 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       await expect(added()).rejects.toThrow(StorageError);
     });
 
-    test("of jobs that are created at once no more than the most are", async () => {
+    test("of jobs that are created at once no more than the maximum are", async () => {
       const store = await opened();
       const created = await Promise.all(
         Array.from({ length: 12 }, async (_, at) => store.createJob(jobRecord(`job_${at}`), null, 3)),
@@ -128,7 +128,7 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect((await store.findJob("job_1"))?.name).toHaveLength(4);
     });
 
-    test("jobs of test keys are apart from those of the account", async () => {
+    test("jobs of test keys are separate from those of the account", async () => {
       const store = await opened();
       await store.createJob(jobRecord("job_1"), null, 9);
       await store.createJob(jobRecord("job_2", { accountId: "test:acc_a", isTest: true }), null, 1);
@@ -154,7 +154,7 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect(await store.jobPage({ ...page, status: "paused", afterJobId: null })).toEqual([]);
     });
 
-    test("a job changes from the states that are named alone, and from the options that are", async () => {
+    test("a job changes only from the named states, and only from the named options", async () => {
       const store = await opened();
       await store.createJob(jobRecord("job_1", { options: "1" }), null, 9);
       expect(await store.changeJob("job_1", ["paused"], { status: "failed" })).toBeNull();
@@ -164,7 +164,7 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect(await store.changeJob("job_none", ["receiving"], { status: "failed" })).toBeNull();
     });
 
-    test("an input is there as it was stored once its job starts, which it does once", async () => {
+    test("an input is as it was stored once its job starts, which it does once", async () => {
       const store = await opened();
       await store.createJob(jobRecord("job_1"), null, 9);
       expect(await store.claimInput("job_1")).toBe(true);
@@ -198,7 +198,7 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => n));
     });
 
-    test("nothing is claimed of a job that is to run no further", async () => {
+    test("nothing is claimed of a job that must not continue", async () => {
       const store = await opened();
       await startedJob(store, "job_1", 1);
       await store.changeJob("job_1", ["queued"], { status: "paused", statusReason: "by_caller" });
@@ -228,7 +228,7 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect([await store.claimGap("job_1"), await store.claimGap("job_none")]).toEqual([null, null]);
     });
 
-    test("a chunk that is put back has the attempts that it is given, once", async () => {
+    test("a chunk that is put back has the given number of attempts, once", async () => {
       const store = await opened();
       await startedJob(store, "job_1", 1);
       const attempts: number[] = [];
@@ -277,7 +277,7 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect(await unitsOf(store, "acc_a")).toBe(160);
     });
 
-    test("a chunk that is done in parts goes on where it stopped, and its parts stay in order", async () => {
+    test("a chunk that is done in parts continues where it stopped, and its parts stay in order", async () => {
       const store = await opened();
       await startedJob(store, "job_1", 1);
       const some = {

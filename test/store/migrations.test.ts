@@ -53,7 +53,7 @@ test.each([
   expect(stepsIn(folder)).toEqual({ files: names, journal: names });
 });
 
-test("the steps say what the schema says (else: bun run db:generate)", async () => {
+test("the migrations match the schema (else: bun run db:generate)", async () => {
   const snapshot = newestSnapshot(FOLDER);
   const changes = async (tables: Record<string, unknown>) =>
     generateSQLiteMigration(snapshot, await generateSQLiteDrizzleJson(tables, snapshot.id));
@@ -62,7 +62,7 @@ test("the steps say what the schema says (else: bun run db:generate)", async () 
   expect(await changes({ ...schema, later })).toHaveLength(1);
 });
 
-test("the steps of PostgreSQL say what its schema says (else: bun run db:generate)", async () => {
+test("the migrations of PostgreSQL match its schema (else: bun run db:generate)", async () => {
   const snapshot = newestSnapshot(POSTGRES_FOLDER);
   const changes = (tables: Record<string, unknown>) =>
     generateMigration(snapshot, generateDrizzleJson(tables, snapshot.id));
@@ -71,7 +71,7 @@ test("the steps of PostgreSQL say what its schema says (else: bun run db:generat
   expect(await changes({ ...postgresSchema, later })).toHaveLength(1);
 });
 
-test("steps are taken once, and a step that fails takes all new ones back", () => {
+test("migrations are applied once, and a failing one rolls all new ones back", () => {
   const database = migrated();
   migrate(database, clock);
   const broken = {
@@ -84,7 +84,7 @@ test("steps are taken once, and a step that fails takes all new ones back", () =
   expect(database.query("SELECT name FROM sqlite_schema WHERE name = 'half'").all()).toEqual([]);
 });
 
-test("a database of an earlier version is brought forward with its rows", () => {
+test("a database of an earlier version is migrated with its rows", () => {
   const database = new Database(":memory:");
   migrate(database, clock, MIGRATIONS.slice(0, 1));
   database.run("INSERT INTO probes VALUES (1, 5)");

@@ -95,7 +95,7 @@ describe("data directory", () => {
 });
 
 describe("database", () => {
-  test("of garbage, cut off, or with a broken page is refused as damaged, and left as it is", () =>
+  test("of garbage, truncated, or with a corrupt page is refused as damaged, and left as it is", () =>
     withDirectory((dataDir) => {
       const path = join(dataDir, "assay.db");
       fill(dataDir);
@@ -135,7 +135,7 @@ describe("database", () => {
       expect(refusal).toContain("Start that version or a later one");
     }));
 
-  test("with a step that was changed afterwards is refused", () =>
+  test("with a migration that was changed afterwards is refused", () =>
     withDirectory((dataDir) => {
       fill(dataDir);
       const database = new Database(join(dataDir, "assay.db"));
@@ -154,7 +154,7 @@ describe("database", () => {
       expect(refusalOf(() => openStore({ dataDir, clock }))).toContain("belongs to another program");
     }));
 
-  test("that vanished while its log is there is not silently begun anew", () =>
+  test("that is missing beside its log is not silently created anew", () =>
     withDirectory((dataDir) => {
       mkdirSync(dataDir, { recursive: true });
       writeFileSync(join(dataDir, "assay.db-wal"), "log");
@@ -176,7 +176,7 @@ describe("database", () => {
       store.close();
     }));
 
-  test("keeps what was charged when the process ends without a word", () =>
+  test("keeps what was charged when the process ends without closing it", () =>
     withDirectory(async (root) => {
       const accounting = openAccounting({ clock, dataDir: join(root, "a") });
       const { accountId } = signUp(accounting);

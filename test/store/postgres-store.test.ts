@@ -41,14 +41,14 @@ if (!isPostgresInstalled) {
   const open = (address: string) =>
     openSharedStore({ url: address, clock: { now: () => NOON, monotonic: () => performance.now() } });
 
-  test("a mode of TLS that there is not is a sentence for the operator", async () => {
+  test("an unknown mode of TLS is reported to the operator in one sentence", async () => {
     await expect(open(`${url}?sslmode=sometimes`)).rejects.toMatchObject({
       name: "StoreOpenError",
       message: expect.stringMatching(/^DATABASE_URL: .*sslmode.* must be one of: disable, .*\.$/),
     });
   });
 
-  test("a database in an encoding that has not all characters is refused, with what to do", async () => {
+  test("a database in an encoding without all of Unicode is refused, with what to do", async () => {
     await using sql = new SQL(url, { max: 1 });
     await sql.unsafe(
       "CREATE DATABASE narrow ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",

@@ -127,7 +127,7 @@ export function describeStore(
       expect(await store.findAccount("acc_b")).toEqual(accountRecord("acc_b"));
     });
 
-    test("is whole or not at all", async () => {
+    test("is atomic", async () => {
       const store = await opened();
       // The key of another account is taken, so the last of three rows cannot be written.
       const signup = async () =>
@@ -176,7 +176,7 @@ export function describeStore(
       expect((await store.findKey("first acc_b"))?.expiresAt).toBeNull();
     });
 
-    test("no more keys work than the most, and ended ones make room", async () => {
+    test("no more keys work than the maximum, and ended ones make room", async () => {
       const store = await opened();
       expect(await store.addKey(keyRecord("acc_a", "second"), 2, null)).toBe(true);
       expect(await store.addKey(keyRecord("acc_a", "third"), 2, replyRecord("r"))).toBe(false);
@@ -216,7 +216,7 @@ export function describeStore(
   });
 
   describe(`${name}: plan changes`, () => {
-    test("plan, waiting plan and spend limit are kept as decided", async () => {
+    test("plan, pending plan and spend limit are stored as decided", async () => {
       const store = await opened();
       const decision = { plan: "growth", pendingPlan: "free", spendLimitMicroUsd: 7, started: null };
       await store.changePlan("acc_a", () => decision, noReply);
@@ -244,7 +244,7 @@ export function describeStore(
       expect((await store.findReply("acc_a", "r"))?.body).toBe("free,growth");
     });
 
-    test("are undone whole where the reply cannot be made", async () => {
+    test("are rolled back where the reply cannot be made", async () => {
       const store = await opened();
       const started = { ...planPeriod("acc_a"), ...GROWTH, startsAt: NOON };
       const change = async () =>
@@ -262,7 +262,7 @@ export function describeStore(
   });
 
   describe(`${name}: months`, () => {
-    test("accounts of a month that is over are found, and enter the next with the plan that waited", async () => {
+    test("accounts of a month that is over are found, and enter the next with the pending plan", async () => {
       const store = await opened();
       await store.changePlan(
         "acc_a",
@@ -335,7 +335,7 @@ export function describeStore(
       expect(usage.map(({ units }) => units)).toEqual([35, 7]);
     });
 
-    test("a record of which one part cannot be written leaves nothing", async () => {
+    test("a record that can be written only in part leaves nothing", async () => {
       const store = await opened();
       const { planPeriodId } = await runningOf(store, "acc_a");
       const record = async () =>
@@ -418,7 +418,7 @@ export function describeStore(
       expect(await store.invoicePage("acc_a", null, 10)).toEqual([]);
     });
 
-    test("pages are newest first and show nobody else's", async () => {
+    test("pages are newest first and show none of other accounts", async () => {
       const store = await opened();
       await signUp(store, "acc_b");
       const next = { accountId: "acc_a", ...NEXT };
@@ -479,7 +479,7 @@ export function describeStore(
       expect((await store.acts(10)).map(({ action }) => action)).toEqual(["erase", "suspend"]);
     });
 
-    test("a command is taken in turn, answered once, and gone when it is read", async () => {
+    test("commands are taken in order, answered once, and removed when they are read", async () => {
       const store = await opened();
       const asked = { askedAt: 1, operator: "ann", command: "{}" };
       const [first, second] = [await store.askCommand(asked), await store.askCommand(asked)];

@@ -44,7 +44,7 @@ describe.if(isPostgresInstalled)(
       while ((await other`SELECT 1 FROM pg_stat_activity WHERE pid = ${row?.pid ?? 0}`).length > 0);
     }
 
-    test("is run once more, and nothing of the first time is left", async () => {
+    test("is repeated once, and nothing of the first run is left", async () => {
       let tries = 0;
       const answer = await connection.transact(async (orm) => {
         tries += 1;
@@ -57,7 +57,7 @@ describe.if(isPostgresInstalled)(
       expect(await other`SELECT try FROM notes`).toEqual([{ try: 2 }]);
     });
 
-    test("is given up where it ends a second time, and nothing of it is left", async () => {
+    test("is given up where it is ended a second time, and nothing of it is left", async () => {
       await other`DELETE FROM notes`;
       let tries = 0;
       const late = async () =>

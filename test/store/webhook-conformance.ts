@@ -47,7 +47,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       expect(await store.webhooksOf("acc_a")).toEqual([]);
     });
 
-    test("a change is made whole, with the reply that is made of it", async () => {
+    test("a change is atomic, with the reply that is made of it", async () => {
       const store = await opened(webhookRecord("wh_1", { events: ["job.failed"] }));
       const change = { url: "https://b.example/", events: null, secret: "whsec_c" };
       const changed = await store.changeWebhook("acc_a", "wh_1", change, ({ url }) =>
@@ -145,7 +145,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       ]);
     });
 
-    test("one that is disabled has no attempts left, nor gets one from what it was being sent", async () => {
+    test("a disabled webhook has no attempts left, and gets none from a delivery in flight", async () => {
       const store = await opened(webhookRecord("wh_1"));
       const [webhook] = await store.webhooksOf("acc_a");
       if (webhook === undefined) throw new Error("no webhook");
