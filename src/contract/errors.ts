@@ -111,7 +111,7 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     message: "Send the body as application/json.",
-    meaning: "The body's Content-Type or Content-Encoding is none that this route takes.",
+    meaning: "The body's Content-Type or Content-Encoding is not one that this route takes.",
   },
   idempotency_mismatch: {
     status: 422,

@@ -165,7 +165,7 @@ describe("GET /v1/directory", () => {
       const [version, digest] = own.split(".");
       const cutShort = await server.call(`/v1/directory?cursor=${forged(own.slice(0, -2))}`);
       const { error } = await jsonOf<{ error: { message: string } }>(cutShort);
-      expect(error.message).toBe("cursor is none that was given out here.");
+      expect(error.message).toBe("cursor is not one that this server gave out.");
       const far = await page(`?cursor=${forged(`${version}.${digest}.999999999.{}`)}`);
       expect(far).toMatchObject({ listings: [], next_cursor: null });
       const reply = await server.call(

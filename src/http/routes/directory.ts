@@ -148,7 +148,7 @@ function filtersOf(text: string, readers: Readers): SentFilters | null {
 }
 
 function unknownCursor(): ApiError {
-  return new ApiError("invalid_request", "cursor is none that was given out here.");
+  return new ApiError("invalid_request", "cursor is not one that this server gave out.");
 }
 
 function answerListing(call: Call, view: View): Reply {
