@@ -1,10 +1,19 @@
+/** What the CSV of some spreadsheet separates cells by: it goes by the settings of its user, whatever the file has. */
+const SEPARATORS = ",;\t|\n\r";
+/** The second four are full-width forms, which some spreadsheets fold. */
+const FORMULA_STARTS = "=+-@\uff1d\uff0b\uff0d\uff20";
+
 /**
- * Rewrites CSV against formula injection: an apostrophe is put before a cell that starts with `=`, `+`, `-`, `@`, a tab or a
- * line end. Nothing else changes. Text comes in pieces.
+ * Rewrites CSV against formula injection: an apostrophe is put before `=`, `+`, `-` and `@` where a cell starts by the
+ * delimiter of any spreadsheet, in quotes too, and before a cell that starts with a tab or a line end. Nothing else
+ * changes. Text comes in pieces.
  */
 export function createFormulaGuard(): (piece: string, isLast: boolean) => string {
   let delimiter: string | null = null;
   let held = "";
+  /** By any separator; quotes before the first character do not count. */
+  let isStart = true;
+  /** By the delimiter of this file. */
   let isCellStart = true;
   let isQuoted = false;
 
@@ -14,23 +23,19 @@ export function createFormulaGuard(): (piece: string, isLast: boolean) => string
     for (let at = 0; at < text.length; at++) {
       const character = text.charAt(at);
       // A byte order mark is not a part of the first cell.
-      if (character === "\ufeff" && isCellStart) continue;
-      if (isCellStart) {
-        if (character === '"' && !isQuoted) {
-          isQuoted = true;
-          continue;
-        }
-        isCellStart = false;
-        if (isRisky(character, isQuoted, separator)) {
-          written += `${text.slice(from, at)}'`;
-          from = at;
-        }
+      if (character === "\ufeff" && isStart) continue;
+      if (character === '"') {
+        isCellStart &&= !isQuoted;
+        isQuoted = !isQuoted;
+        continue;
       }
-      // Within quotes, a doubled quote closes and reopens.
-      if (character === '"') isQuoted = !isQuoted;
-      else if (!isQuoted && (character === separator || character === "\n" || character === "\r")) {
-        isCellStart = true;
+      const isFormula = isStart && FORMULA_STARTS.includes(character);
+      if (isFormula || (isCellStart && isBlank(character, isQuoted, separator))) {
+        written += `${text.slice(from, at)}'`;
+        from = at;
       }
+      isStart = SEPARATORS.includes(character);
+      isCellStart = !isQuoted && (character === separator || character === "\n" || character === "\r");
     }
     return written + text.slice(from);
   };
@@ -56,9 +61,8 @@ function delimiterOf(header: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";
 }
 
-function isRisky(character: string, isQuoted: boolean, separator: string): boolean {
-  if (character === separator && !isQuoted) return false;
+/** Whether a spreadsheet would pass over the character at the start of a cell, and run what follows. */
+function isBlank(character: string, isQuoted: boolean, separator: string): boolean {
   if (character === "\n" || character === "\r") return isQuoted;
-  // Full-width forms are folded by some spreadsheets.
-  return "=+-@\t\uff1d\uff0b\uff0d\uff20".includes(character);
+  return character === "\t" && (isQuoted || separator !== "\t");
 }

@@ -54,8 +54,9 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
       <Failure message={action.failure} />
       <p class="hint">
         In “CSV for spreadsheets” an apostrophe stands before every cell that a spreadsheet would run as a
-        formula (those that begin with =, +, −, @, a tab or a line end). “CSV” and “NDJSON” are what the API
-        gives, byte for byte: do not open that CSV in a spreadsheet where you do not trust its rows.
+        formula, by whichever separator it goes (those that begin with =, +, −, @, a tab or a line end). “CSV”
+        and “NDJSON” are what the API gives, byte for byte: do not open that CSV in a spreadsheet where you do
+        not trust its rows.
       </p>
     </div>
   );
