@@ -11,7 +11,7 @@ import { type AccountView, accountView } from "./account-view.ts";
 import type { RandomBytes } from "./api-key.ts";
 import { type InvoicePage, invoicePage } from "./invoice-list.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { type RotatedKey, rotateKey } from "./key-rotation.ts";
+import { type KeyRotation, type RotatedKey, rotateKey } from "./key-rotation.ts";
 import { decidePlanChange, type PlanChange } from "./plan-change.ts";
 import { type SignedUp, type SignupFields, signUp } from "./signup.ts";
 import { type UsageRange, type UsageView, usageReport } from "./usage-report.ts";
@@ -29,7 +29,7 @@ export type Accounts = {
   /** Writes the reply of `replyOf` in the transaction of the new key. */
   readonly rotateKey: (
     accountId: string,
-    options: { readonly overlapSeconds: number; readonly keyId?: string | null },
+    options: KeyRotation,
     replyOf?: ReplyOf<RotatedKey>,
   ) => Answer<RotatedKey>;
   /** Throws an ApiError `invalid_request` for impossible dates. */

@@ -17,6 +17,14 @@ import {
 import type { KeyRing } from "./key-ring.ts";
 import { writtenScopes } from "./key-scopes.ts";
 
+export type KeyRotation = {
+  readonly overlapSeconds: number;
+  /** The key to replace; all of the account where it is null or left out. */
+  readonly keyId?: string | null;
+  /** Whether it is the key of the call. */
+  readonly isOfCall?: boolean;
+};
+
 export type RotatedKey = { readonly apiKey: string; readonly oldKeyExpiresAt: string };
 
 /** A new key, and its stored record. */
@@ -59,7 +67,7 @@ export function hashedKeyRecord(keyHash: string, accountId: string, now: number)
 /**
  * Replaces a key by a new one with its name and scopes, or all keys where none is named. The old ones expire after the
  * overlap, or earlier where that was set before. Writes the reply of `replyOf` in the same transaction. Throws an ApiError
- * `not_found` where there is no such valid key.
+ * `not_found` where there is no such valid key, `bad_key` where it is the key of the call, which has ended meanwhile.
  */
 export function rotateKey(
   dependencies: {
@@ -69,7 +77,7 @@ export function rotateKey(
     randomBytes: RandomBytes;
   },
   accountId: string,
-  { overlapSeconds, keyId = null }: { readonly overlapSeconds: number; readonly keyId?: string | null },
+  { overlapSeconds, keyId = null, isOfCall = false }: KeyRotation,
   replyOf: ReplyOf<RotatedKey>,
 ): Answer<RotatedKey> {
   const { store, keyRing, clock, randomBytes } = dependencies;
@@ -83,6 +91,7 @@ export function rotateKey(
     const { apiKey, record } = makeKey(randomBytes, accountId, now, inherited, mode);
     const rotated = { apiKey, oldKeyExpiresAt: secondOf(endsAt) };
     return after(store.rotateKey(record, { keyId, endsAt }, replyOf(rotated)), (isRotated) => {
+      if (!isRotated && isOfCall) throw new ApiError("bad_key");
       if (!isRotated) throw new ApiError("not_found", "The account has no such key that works.");
       keyRing.forget(accountId);
       return rotated;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
+import { ApiError } from "../../src/contract/errors.ts";
 import { handClock, openAccounting, signUp } from "../billing/accounting.ts";
 
 /** Counts how often the database is asked for a key. */
@@ -94,6 +95,17 @@ test("the old key works to the end of the overlap and not a moment longer, also 
   clock.advance(1);
   expect(accounting.keyRing.find(apiKey)).toBeNull();
   expect(accounting.keyRing.find(rotated.apiKey)?.accountId).toBe(accountId);
+});
+
+test("of rotations at once of the calling key one gives a new key, and the others are refused as calls without a key", () => {
+  const accounting = openAccounting({ clock: handClock() });
+  const { accountId, apiKey } = signUp(accounting);
+  const keyId = accounting.keyRing.find(apiKey)?.keyId ?? "";
+  const rotation = { overlapSeconds: 0, keyId, isOfCall: true };
+  const { apiKey: next } = accounting.accounts.rotateKey(accountId, rotation);
+  expect(() => accounting.accounts.rotateKey(accountId, rotation)).toThrow(new ApiError("bad_key"));
+  expect(() => accounting.accounts.rotateKey(accountId, { overlapSeconds: 0, keyId })).toThrow("no such key");
+  expect(accounting.keyRing.find(next)?.accountId).toBe(accountId);
 });
 
 test("a second rotation ends the first one's overlap no later than it was", () => {

@@ -65,7 +65,7 @@ function keyRotation(
     make: ({ accountId, keyId }, { overlap_seconds }, replyOf) =>
       accounts.rotateKey(
         accountId,
-        { overlapSeconds: overlap_seconds ?? DEFAULTS.overlapSeconds, keyId },
+        { overlapSeconds: overlap_seconds ?? DEFAULTS.overlapSeconds, keyId, isOfCall: true },
         replyOf,
       ),
     viewOf: ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),
