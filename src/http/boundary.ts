@@ -19,8 +19,6 @@ export type BoundaryDependencies = ServedCallDependencies & {
   readonly isUnanswerable?: (error: unknown) => boolean;
   /** Milliseconds for which a call may as well wait before it begins, as its charge is not written sooner; 0 unless given. */
   readonly untilGroupMs?: () => number;
-  /** Turns the known failures of components into refusals; undefined for a bug. */
-  readonly refusalOf: (error: unknown) => ApiError | undefined;
 };
 
 /** Calls that begin in one turn of the event loop, each answered within 0.1 ms where nothing keeps it. */

@@ -26,7 +26,10 @@ export type Call = {
   /** True for a streamed reply, whose stream calls `finish` at its end. */
   streaming: boolean;
   readonly finish: (status: number, outcome?: CallOutcome) => void;
-  /** Reports an error after the headers were sent, when it can only break off the connection. */
+  /**
+   * Reports an error after the headers were sent, when it can only break off the connection: as a bug, unless it would
+   * have been a refusal before.
+   */
   readonly reportError: (error: unknown) => void;
 };
 

@@ -1,5 +1,6 @@
 import type { Server } from "bun";
 import type { Account } from "../accounts/key-ring.ts";
+import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { BearerReader } from "./bearer.ts";
 import type { Call, CallOutcome, CallReport, RouteContext } from "./call.ts";
@@ -20,6 +21,8 @@ export type ServedCallDependencies = {
   /** Called once for each call, when its reply is decided; of a streamed one when it ends. */
   readonly report: (report: CallReport) => void;
   readonly reportBug: (call: Call, error: unknown) => void;
+  /** Turns the known failures of components into refusals; undefined for a bug. */
+  readonly refusalOf: (error: unknown) => ApiError | undefined;
 };
 
 /** The route that a call came by. */
@@ -88,6 +91,7 @@ export class ServedCall implements Call {
   }
 
   reportError(error: unknown): void {
-    this.#dependencies.reportBug(this, error);
+    const { refusalOf, reportBug } = this.#dependencies;
+    if (!(error instanceof ApiError) && refusalOf(error) === undefined) reportBug(this, error);
   }
 }

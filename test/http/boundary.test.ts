@@ -36,6 +36,19 @@ test.each([
   },
 );
 
+test.each([
+  ["a refusal", new ApiError("quota_exceeded"), 0],
+  ["a failed disk", new StorageError("full"), 0],
+  ["a bug", new TypeError("no such thing"), 1],
+] as const)("%s that breaks a stream off is logged as a bug only where it is one", async (_, error, bugs) => {
+  const route = routeWithout(new StorageError("full"), (call) => {
+    call.reportError(error);
+    return { status: 200, body: "{}" };
+  });
+  await route.call();
+  expect(route.bugs).toHaveLength(bugs);
+});
+
 test("finished work is answered where the database fails for the headers", async () => {
   const route = routeWithout(new StorageError("full"), () => ({ status: 200, body: "{}" }));
   const reply = await route.call();
