@@ -13,7 +13,7 @@ import { accountComponents } from "./account-components.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
-import { repeatUpkeep } from "./upkeep.ts";
+import { EXPIRE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -46,6 +46,7 @@ export function openMoney(config: Config, platform: Platform, stack: AsyncDispos
   });
   const reportError = report("pruning failed");
   void repeatUpkeep(() => idempotency.prune(), { everyMs: HOUR_MS, reportError }, stack)();
+  repeatUpkeep(() => idempotency.expire(), { everyMs: EXPIRE_INTERVAL_MS, reportError }, stack);
   const parts = { store, billingClock, keyRing, meter, idempotency };
   return { ...accountComponents(config, platform, parts), pace: null };
 }

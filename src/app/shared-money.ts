@@ -16,11 +16,12 @@ import { accountComponents } from "./account-components.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
-import { repeatUpkeep } from "./upkeep.ts";
+import { EXPIRE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const SECOND_MS = 1_000;
 const RENEW_CLAIMS_MS = 5_000;
-const PRUNE_MS = 3_600_000;
+/** What other nodes keep and remove counts on this one after this long. */
+const RECOUNT_MS = 3_600_000;
 /** Longer than any call that another node began in the month may take. */
 const INVOICE_DELAY_MS = 180_000;
 
@@ -74,7 +75,9 @@ export async function openSharedMoney(
     repeatUpkeep(work, { everyMs, reportError: report(what) }, stack);
   every(SECOND_MS, billingClock.reread, "reading the kept time failed");
   every(RENEW_CLAIMS_MS, claims.renew, "renewing the claims of keys failed");
-  every(PRUNE_MS, idempotency.prune, "pruning failed");
+  void every(EXPIRE_INTERVAL_MS, idempotency.expire, "pruning failed")();
+  const recount = async () => idempotency.recount(await store.keptReplies());
+  every(RECOUNT_MS, recount, "counting kept replies failed");
   stack.defer(
     watchChanges({
       store,

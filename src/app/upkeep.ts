@@ -1,5 +1,7 @@
 /** Between two removals of what is kept no longer. */
 export const PRUNE_INTERVAL_MS = 600_000;
+/** The same for kept replies, which are gone this long after their 24 hours at the latest. */
+export const EXPIRE_INTERVAL_MS = 60_000;
 
 /**
  * Does some upkeep again and again until the stack is disposed of, and never beside itself. Returns what does it at once,

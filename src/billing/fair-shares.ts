@@ -5,6 +5,8 @@ export type FairShares = {
   /** Counts an amount that exists already, whatever the limits. */
   readonly count: (accountId: string, amount: number) => void;
   readonly release: (accountId: string, amount: number) => void;
+  /** Forgets all that was counted. */
+  readonly clear: () => void;
   readonly used: () => number;
 };
 
@@ -48,6 +50,10 @@ export function createFairShares(options: {
       total -= released;
       if (released < known) held.set(accountId, known - released);
       else held.delete(accountId);
+    },
+    clear: () => {
+      held.clear();
+      total = 0;
     },
     used: () => total,
   };

@@ -36,11 +36,21 @@ export type Idempotency = {
     fingerprint: string,
     secret: string,
   ) => Answer<IdempotencyStart>;
-  /** Removes expired replies and files that belong to none: at the start, and every hour. */
+  /** Removes expired replies: to be called every minute, as they hold personal data. */
+  readonly expire: () => Promise<void>;
+  /** Does the same, and removes files that belong to no reply: at the start, and every hour. */
   readonly prune: () => Promise<void>;
+  /**
+   * Counts anew what accounts keep, where other processes keep and remove replies too: exact but for calls that end while
+   * the store is read.
+   */
+  readonly recount: (kept: readonly KeptBytes[]) => void;
   /** Returns the bytes of all kept replies. */
   readonly keptBytes: () => number;
 };
+
+/** What the replies of an account take in the store. */
+type KeptBytes = Awaited<ReturnType<ReplyPort["keptReplies"]>>[number];
 
 const KEPT_MS = 86_400_000;
 const RUNNING_MAX = 20_000;
@@ -101,9 +111,17 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
   });
   const filesInUse = new Set<string>();
   let filesNamed = 0;
-  for (const { accountId, bytes, count } of store.keptReplies()) {
-    keptShares.count(accountId, bytes + count * ROW_BYTES);
-  }
+  /** Account → what its running calls have taken of its share. */
+  const runningBytes = new Map<string, number>();
+  const countRunning = (accountId: string, bytes: number) => {
+    const after = (runningBytes.get(accountId) ?? 0) + bytes;
+    if (after > 0) runningBytes.set(accountId, after);
+    else runningBytes.delete(accountId);
+  };
+  const countKept = (kept: readonly KeptBytes[]) => {
+    for (const { accountId, bytes, count } of kept) keptShares.count(accountId, bytes + count * ROW_BYTES);
+  };
+  countKept(store.keptReplies());
 
   function start(row: CallRow, secret: string, replacedBytes: number): IdempotentCall {
     const { accountId, idempotencyKey } = row;
@@ -113,6 +131,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
       throw overloaded("are kept", 600);
     }
     let takenBytes = ROW_BYTES;
+    countRunning(accountId, ROW_BYTES);
     running.set(idempotencyKey, row.fingerprint);
     return createIdempotentCall({
       store,
@@ -129,10 +148,12 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
       take: (bytes) => {
         if (!keptShares.take(accountId, bytes)) throw overloaded("are kept", 600);
         takenBytes += bytes;
+        countRunning(accountId, bytes);
       },
       ended: (kept) => {
         running.delete(idempotencyKey);
         runningShares.release(accountId, 1);
+        countRunning(accountId, -takenBytes);
         const storedBytes = kept === null ? 0 : kept.bodyBytes + ROW_BYTES;
         // What is kept has replaced a former reply under its key.
         const freedBytes = kept === null ? 0 : replacedBytes;
@@ -168,6 +189,18 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
     return { state: "fresh", call: start(row, secret, replacedBytes) };
   }
 
+  async function expire(): Promise<void> {
+    for (;;) {
+      const removed = await store.removeExpiredReplies(clock.now(), PRUNED_ROWS_MAX);
+      for (const { accountId, bodyBytes, bodyFile } of removed) {
+        keptShares.release(accountId, bodyBytes + ROW_BYTES);
+        if (bodyFile !== null) await files?.remove(bodyFile);
+      }
+      if (removed.length < PRUNED_ROWS_MAX) return;
+      await nextTurn();
+    }
+  }
+
   return {
     begin: (accountId, key, callFingerprint, secret) => {
       // A reply may be replayed only once its charge is certain.
@@ -184,15 +217,16 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
       return claims === undefined ? decide() : beginClaimed(claims, row, decide);
     },
 
+    expire,
+
+    recount: (kept) => {
+      keptShares.clear();
+      countKept(kept);
+      for (const [accountId, bytes] of runningBytes) keptShares.count(accountId, bytes);
+    },
+
     prune: async () => {
-      for (;;) {
-        const removed = await store.removeExpiredReplies(clock.now(), PRUNED_ROWS_MAX);
-        for (const { accountId, bodyBytes } of removed) {
-          keptShares.release(accountId, bodyBytes + ROW_BYTES);
-        }
-        if (removed.length < PRUNED_ROWS_MAX) break;
-        await nextTurn();
-      }
+      await expire();
       await files?.prune(() => new Set([...store.replyFiles(), ...filesInUse]));
     },
 

@@ -8,6 +8,8 @@ export type ReplyFiles = {
   /** Returns the body as it was written. Its stream fails where the file was changed or truncated. */
   readonly read: (name: string, secret: string) => ReadableStream<Uint8Array>;
   readonly pathOf: (name: string) => string;
+  /** Removes a file; one that is gone already is passed over. */
+  readonly remove: (name: string) => Promise<void>;
   /** Removes every file but those of `keptNames`, which is called after the files are listed. */
   readonly prune: (keptNames: () => ReadonlySet<string>) => Promise<void>;
 };
@@ -29,6 +31,7 @@ export function createReplyFiles(directory: string, bodyBytesMax: number): Reply
         await makeDirectory();
         return growBody({ directory, path: pathOf(name), bodyBytesMax, take, secret, name });
       }),
+    remove: (name) => asStorage(() => rm(pathOf(name), { force: true })),
     read: (name, secret) => readBody(pathOf(name), secret, name),
     prune: (keptNames) =>
       asStorage(async () => {

@@ -203,6 +203,23 @@ describe("idempotency", () => {
     await accounting.idempotency.prune();
     expect(accounting.idempotency.keptBytes()).toBe(0);
   });
+
+  test("what another process removed counts no longer once it is counted anew, and what is running still does", async () => {
+    const clock = handClock();
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    const other = createIdempotency({ ...accounting, directory: null });
+    await runCall(accounting, accountId, "k", "x".repeat(500));
+    other.recount(accounting.store.keptReplies());
+    expect(other.keptBytes()).toBe(accounting.idempotency.keptBytes());
+    clock.advance(24 * HOUR_MS);
+    await other.expire();
+    const call = freshOf(accounting.idempotency.begin(accountId, "running", "print", SECRET));
+    accounting.idempotency.recount(accounting.store.keptReplies());
+    expect(accounting.idempotency.keptBytes()).toBe(1_024);
+    void call.end();
+    expect([accounting.idempotency.keptBytes(), other.keptBytes()]).toEqual([0, 0]);
+  });
 });
 
 describe("streamed replies", () => {
@@ -240,7 +257,7 @@ describe("streamed replies", () => {
       expect(await replayedText(replay)).toBe(pieces.join(""));
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
       clock.advance(24 * HOUR_MS);
-      await accounting.idempotency.prune();
+      await accounting.idempotency.expire();
       expect(readdirSync(join(dataDir, "idempotency"))).toEqual([]);
       accounting.store.close();
     }));

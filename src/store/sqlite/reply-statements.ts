@@ -26,7 +26,10 @@ export function createReplyStatements(orm: Orm) {
     },
 
     /** Removes up to `limit` replies that have expired. */
-    removeExpired: (now: number, limit: number): Pick<ReplyRecord, "accountId" | "bodyBytes">[] => {
+    removeExpired: (
+      now: number,
+      limit: number,
+    ): Pick<ReplyRecord, "accountId" | "bodyBytes" | "bodyFile">[] => {
       const expired = orm
         .select({ rowId: sql<number>`rowid` })
         .from(idempotentReplies)
@@ -36,7 +39,11 @@ export function createReplyStatements(orm: Orm) {
       return orm
         .delete(idempotentReplies)
         .where(inArray(sql`rowid`, expired))
-        .returning({ accountId: idempotentReplies.accountId, bodyBytes: idempotentReplies.bodyBytes })
+        .returning({
+          accountId: idempotentReplies.accountId,
+          bodyBytes: idempotentReplies.bodyBytes,
+          bodyFile: idempotentReplies.bodyFile,
+        })
         .all();
     },
 

@@ -84,10 +84,11 @@ function replyCases({ transact, read }: Pick<Connection, "transact" | "read">): 
           .orderBy(idempotentReplies.expiresAt)
           .limit(limit)
           .for("update", { skipLocked: true });
-        return orm
-          .delete(idempotentReplies)
-          .where(inArray(sql`ctid`, expired))
-          .returning({ accountId: idempotentReplies.accountId, bodyBytes: idempotentReplies.bodyBytes });
+        return orm.delete(idempotentReplies).where(inArray(sql`ctid`, expired)).returning({
+          accountId: idempotentReplies.accountId,
+          bodyBytes: idempotentReplies.bodyBytes,
+          bodyFile: idempotentReplies.bodyFile,
+        });
       }),
     replyFiles: () =>
       read(async (orm) => {
