@@ -83,15 +83,23 @@ export type DeliveryPage = {
 };
 
 export type WebhookPort = {
-  readonly createWebhook: (webhook: WebhookRecord, reply: ReplyRecord | null) => Answer<void>;
+  /** Adds a webhook unless its account has `webhooksMax`; returns whether it did. */
+  readonly createWebhook: (
+    webhook: WebhookRecord,
+    webhooksMax: number,
+    reply: ReplyRecord | null,
+  ) => Answer<boolean>;
   readonly findWebhook: (accountId: string, webhookId: string) => Answer<WebhookRecord | null>;
   /** Returns the webhooks of an account, oldest first. */
   readonly webhooksOf: (accountId: string) => Answer<readonly WebhookRecord[]>;
-  /** Changes a webhook; one that is disabled by it has no attempts left. Null where it is missing. */
+  /**
+   * Changes a webhook by what `changeOf` makes of it, in one step with it: of changes at once none is lost. One that is
+   * disabled by it has no attempts left. Null where it is missing.
+   */
   readonly changeWebhook: (
     accountId: string,
     webhookId: string,
-    change: WebhookChange,
+    changeOf: (before: WebhookRecord) => WebhookChange,
     replyOf: (after: WebhookRecord) => ReplyRecord | null,
   ) => Answer<WebhookRecord | null>;
   /** Removes a webhook and its deliveries; false where it is missing. */

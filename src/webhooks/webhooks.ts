@@ -75,11 +75,11 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
   function change<View>(
     accountId: string,
     webhookId: string,
-    to: WebhookChange,
+    changeOf: (before: WebhookRecord) => WebhookChange,
     viewOf: (after: WebhookRecord) => View,
     replyOf: ReplyOf<View>,
   ): Answer<View> {
-    const changed = store.changeWebhook(accountId, webhookId, to, (record) => replyOf(viewOf(record)));
+    const changed = store.changeWebhook(accountId, webhookId, changeOf, (record) => replyOf(viewOf(record)));
     return after(changed, (record) => viewOf(requireFound(record)));
   }
 
@@ -90,60 +90,58 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
 
     create(accountId, { url, events, description }, replyOf) {
       requireUrl("url", url, rules);
-      return after(store.webhooksOf(accountId), ({ length }) => {
-        if (length >= WEBHOOKS_MAX) {
-          throw new ApiError("invalid_request", `An account has at most ${WEBHOOKS_MAX} webhooks.`);
-        }
-        const webhook: WebhookRecord = {
-          webhookId: `wh_${Buffer.from(randomBytes(12)).toString("hex")}`,
-          accountId,
-          url,
-          events,
-          description,
-          disabledReason: null,
-          secret: newSecret(randomBytes),
-          formerSecrets: [],
-          createdAt: Math.floor(clock.now()),
-          failingSince: null,
-        };
-        const created = { ...webhookView(webhook), secret: webhook.secret };
-        return after(store.createWebhook(webhook, replyOf(created)), () => created);
+      const webhook: WebhookRecord = {
+        webhookId: `wh_${Buffer.from(randomBytes(12)).toString("hex")}`,
+        accountId,
+        url,
+        events,
+        description,
+        disabledReason: null,
+        secret: newSecret(randomBytes),
+        formerSecrets: [],
+        createdAt: Math.floor(clock.now()),
+        failingSince: null,
+      };
+      const created = { ...webhookView(webhook), secret: webhook.secret };
+      return after(store.createWebhook(webhook, WEBHOOKS_MAX, replyOf(created)), (isCreated) => {
+        if (isCreated) return created;
+        throw new ApiError("invalid_request", `An account has at most ${WEBHOOKS_MAX} webhooks.`);
       });
     },
 
-    change: (accountId, webhookId, { url, events, enabled }, replyOf) =>
-      after(find(accountId, webhookId), ({ disabledReason, url: formerUrl }) => {
-        if (url !== undefined) requireUrl("url", url, rules);
-        const isMoved = url !== undefined && url !== formerUrl;
-        const to: WebhookChange = {
-          // Failures of the former address do not count for the new one.
-          ...(isMoved ? { url, failingSince: null } : {}),
-          ...(events === undefined ? {} : { events }),
-          ...(enabled === true ? { disabledReason: null, failingSince: null } : {}),
-          ...(enabled === false ? { disabledReason: disabledReason ?? "by_caller" } : {}),
-        };
-        return change(accountId, webhookId, to, webhookView, replyOf);
-      }),
+    change: (accountId, webhookId, { url, events, enabled }, replyOf) => {
+      if (url !== undefined) requireUrl("url", url, rules);
+      const changeOf = ({ disabledReason, url: formerUrl }: WebhookRecord): WebhookChange => ({
+        // Failures of the former address do not count for the new one.
+        ...(url !== undefined && url !== formerUrl ? { url, failingSince: null } : {}),
+        ...(events === undefined ? {} : { events }),
+        ...(enabled === true ? { disabledReason: null, failingSince: null } : {}),
+        ...(enabled === false ? { disabledReason: disabledReason ?? "by_caller" } : {}),
+      });
+      return change(accountId, webhookId, changeOf, webhookView, replyOf);
+    },
 
     remove: (accountId, webhookId) =>
       after(store.removeWebhook(accountId, webhookId), (isRemoved) => {
         if (!isRemoved) throw notFound();
       }),
 
-    rotateSecret: (accountId, webhookId, overlapSeconds, replyOf) =>
-      after(find(accountId, webhookId), (before) => {
-        const now = Math.floor(clock.now());
-        const endsAt = now + overlapSeconds * 1000;
+    rotateSecret: (accountId, webhookId, overlapSeconds, replyOf) => {
+      const now = Math.floor(clock.now());
+      const endsAt = now + overlapSeconds * 1000;
+      const secret = newSecret(randomBytes);
+      const changeOf = (before: WebhookRecord): WebhookChange => {
         const standing = before.formerSecrets.filter((former) => former.endsAt > now);
         const ended = { secret: before.secret, endsAt };
         const formerSecrets = overlapSeconds === 0 ? standing : [ended, ...standing];
         if (formerSecrets.length > FORMER_SECRETS_MAX) {
           throw new ApiError("invalid_request", `At most ${FORMER_SECRETS_MAX} old secrets sign at a time.`);
         }
-        const secret = newSecret(randomBytes);
-        const view = () => ({ secret, old_secret_expires_at: secondOf(endsAt) });
-        return change(accountId, webhookId, { secret, formerSecrets }, view, replyOf);
-      }),
+        return { secret, formerSecrets };
+      };
+      const view = () => ({ secret, old_secret_expires_at: secondOf(endsAt) });
+      return change(accountId, webhookId, changeOf, view, replyOf);
+    },
 
     requireJobUrl(accountId, url) {
       requireUrl("webhook_url", url, rules);

@@ -89,7 +89,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
   test("what was migrated from one server while it held it is put back", async () => {
     await startedJob(one, "job_1", 1);
     await claimed(one, "job_1");
-    await one.createWebhook(webhookRecord("wh_1"), null);
+    await one.createWebhook(webhookRecord("wh_1"), 20, null);
     await one.addDelivery(webhookRecord("wh_1"), event(), () => null);
     await one.claimDelivery(NOON, []);
     await sql`UPDATE job_chunks SET owner = NULL, lease_until = NULL`;
@@ -139,7 +139,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
   });
 
   test("a delivery whose lease has ended is sent by another process, whose outcome counts", async () => {
-    await one.createWebhook(webhookRecord("wh_1"), null);
+    await one.createWebhook(webhookRecord("wh_1"), 20, null);
     await one.addDelivery(webhookRecord("wh_1"), event(), () => null);
     const { delivery } = (await one.claimDelivery(NOON, [])) ?? {};
     expect(await two.claimDelivery(NOON, [])).toBeNull();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ApiError } from "../../src/contract/errors.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { Store } from "../../src/store/port.ts";
 import type { WebhookRecord } from "../../src/store/webhook-port.ts";
@@ -23,7 +24,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
   async function opened(...webhooks: readonly WebhookRecord[]): Promise<Store> {
     const store = await open(clock);
     await signUp(store, "acc_a");
-    for (const webhook of webhooks) await store.createWebhook(webhook, null);
+    for (const webhook of webhooks) await store.createWebhook(webhook, 20, null);
     return store;
   }
 
@@ -37,7 +38,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const former = [{ secret: "whsec_b", endsAt: 7 }];
       const webhook = webhookRecord("wh_1", { events: ["job.completed"], formerSecrets: former });
       const store = await opened();
-      await store.createWebhook(webhook, replyRecord("r"));
+      await store.createWebhook(webhook, 20, replyRecord("r"));
       expect(await store.findWebhook("acc_a", "wh_1")).toEqual(webhook);
       expect(await store.findWebhook("acc_b", "wh_1")).toBeNull();
       expect(await store.webhooksOf("acc_a")).toEqual([webhook]);
@@ -50,12 +51,52 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
     test("a change is atomic, with the reply that is made of it", async () => {
       const store = await opened(webhookRecord("wh_1", { events: ["job.failed"] }));
       const change = { url: "https://b.example/", events: null, secret: "whsec_c" };
-      const changed = await store.changeWebhook("acc_a", "wh_1", change, ({ url }) =>
-        replyRecord("r", { body: url }),
+      const changed = await store.changeWebhook(
+        "acc_a",
+        "wh_1",
+        () => change,
+        ({ url }) => replyRecord("r", { body: url }),
       );
       expect(changed).toEqual(webhookRecord("wh_1", change));
       expect((await store.findReply("acc_a", "r"))?.body).toBe("https://b.example/");
-      expect(await store.changeWebhook("acc_b", "wh_1", change, noReply)).toBeNull();
+      expect(await store.changeWebhook("acc_b", "wh_1", () => change, noReply)).toBeNull();
+    });
+
+    test("of changes at once each is made of what the one before it left", async () => {
+      const store = await opened(webhookRecord("wh_1", { secret: "whsec_0" }));
+      const secrets = ["whsec_1", "whsec_2", "whsec_3", "whsec_4"];
+      const rotate = (secret: string) => (before: WebhookRecord) => ({
+        secret,
+        formerSecrets: [{ secret: before.secret, endsAt: NOON + 9 }, ...before.formerSecrets],
+      });
+      await Promise.all(
+        secrets.map(async (secret) => await store.changeWebhook("acc_a", "wh_1", rotate(secret), noReply)),
+      );
+      const webhook = await store.findWebhook("acc_a", "wh_1");
+      const all = [webhook?.secret, ...(webhook?.formerSecrets ?? []).map(({ secret }) => secret)];
+      expect(all.sort()).toEqual(["whsec_0", ...secrets]);
+    });
+
+    test("a change that is refused once the webhook is known changes nothing", async () => {
+      const store = await opened(webhookRecord("wh_1"));
+      const refuse = () => {
+        throw new ApiError("invalid_request", "No.");
+      };
+      const changed = async () => await store.changeWebhook("acc_a", "wh_1", refuse, noReply);
+      expect(changed()).rejects.toThrow(new ApiError("invalid_request", "No."));
+      expect(await store.webhooksOf("acc_a")).toEqual([webhookRecord("wh_1")]);
+    });
+
+    test("of webhooks that are added at once an account has no more than it may", async () => {
+      const store = await opened(webhookRecord("wh_0"));
+      const added = await Promise.all(
+        [1, 2, 3, 4].map(
+          async (n) => await store.createWebhook(webhookRecord(`wh_${n}`), 3, replyRecord(`r${n}`)),
+        ),
+      );
+      expect(added.filter(Boolean)).toHaveLength(2);
+      expect(await store.webhooksOf("acc_a")).toHaveLength(3);
+      expect(await store.keptReplies()).toMatchObject([{ count: 2 }]);
     });
 
     test("a job's end is written for each webhook that wants it, under one id, and for the job's own address", async () => {
@@ -151,7 +192,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       if (webhook === undefined) throw new Error("no webhook");
       for (let n = 0; n < 3; n += 1) await store.addDelivery(webhook, event(), noReply);
       const sent = (await store.claimDelivery(NOON, []))?.delivery.deliveryId ?? "";
-      await store.changeWebhook("acc_a", "wh_1", { disabledReason: "by_caller" }, noReply);
+      await store.changeWebhook("acc_a", "wh_1", () => ({ disabledReason: "by_caller" }), noReply);
       await store.endAttempt(sent, NOON, GOT_500, {
         state: "pending",
         nextAttemptAt: NOON + 5,

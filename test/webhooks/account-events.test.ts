@@ -46,6 +46,7 @@ function listen(
       createdAt: clock.now(),
       failingSince: null,
     },
+    20,
     null,
   );
   return webhookId;

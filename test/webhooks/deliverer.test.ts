@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
+import { ApiError } from "../../src/contract/errors.ts";
 import type { AddressLookup } from "../../src/net/address-lookup.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -213,6 +214,14 @@ test("a 2xx is a delivery, even where the body of the answer never ends or is cu
   const taken = { state: "delivered", attempts: 1, status: 200, error: null };
   expect(w.deliveries(accountId, webhook_id)).toMatchObject([taken, taken]);
   expect(server.connections()).toBe(2);
+});
+
+test("a URL that is not allowed is refused before the webhook is looked for", () => {
+  const w = world();
+  const accountId = w.account();
+  const change = (url: string) => () => w.webhooks.change(accountId, "wh_none", { url }, () => null);
+  expect(change("ftp://x")).toThrow("url");
+  expect(change("https://b.example/")).toThrow(new ApiError("not_found", "The account has no such webhook."));
 });
 
 test("a webhook with a new URL has not failed yet", async () => {

@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { WebhookPort, WebhookRecord } from "../../webhook-port.ts";
+import { lockAccounts } from "../account-locks.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
 import { putReply } from "../reply-rows.ts";
@@ -29,10 +30,13 @@ function ownerCases({ transact, read }: Connection): OwnerCases {
   }
 
   return {
-    createWebhook: (webhook, reply) =>
+    createWebhook: (webhook, webhooksMax, reply) =>
       transact(async (orm) => {
+        await lockAccounts(orm, [webhook.accountId]);
+        if ((await webhooksOf(orm, webhook.accountId)).length >= webhooksMax) return false;
         await insertWebhook(orm, webhook);
         await putReply(orm, reply);
+        return true;
       }),
 
     findWebhook: (accountId, webhookId) =>
@@ -46,11 +50,11 @@ function ownerCases({ transact, read }: Connection): OwnerCases {
 
     webhooksOf: (accountId) => read((orm) => webhooksOf(orm, accountId)),
 
-    changeWebhook: (accountId, webhookId, change, replyOf) =>
+    changeWebhook: (accountId, webhookId, changeOf, replyOf) =>
       transact(async (orm) => {
         const before = await lockOwned(orm, accountId, webhookId);
         if (before === null) return null;
-        await applyChange(orm, before, change);
+        await applyChange(orm, before, changeOf(before));
         const after = (await lockOwned(orm, accountId, webhookId)) ?? before;
         await putReply(orm, replyOf(after));
         return after;

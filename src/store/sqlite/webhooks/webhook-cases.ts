@@ -24,18 +24,20 @@ export function createWebhookCases(
     return found?.accountId === accountId ? found : null;
   };
   return {
-    createWebhook: (webhook, reply) =>
+    createWebhook: (webhook, webhooksMax, reply) =>
       transact(() => {
+        if (webhooks.ofAccount(webhook.accountId).length >= webhooksMax) return false;
         webhooks.insert(webhook);
         if (reply !== null) replies.put(reply);
+        return true;
       }),
     findWebhook: owned,
     webhooksOf: webhooks.ofAccount,
-    changeWebhook: (accountId, webhookId, change, replyOf) =>
+    changeWebhook: (accountId, webhookId, changeOf, replyOf) =>
       transact(() => {
         const before = owned(accountId, webhookId);
         if (before === null) return null;
-        applyChange(statements, before, change);
+        applyChange(statements, before, changeOf(before));
         const after = owned(accountId, webhookId) ?? before;
         const reply = replyOf(after);
         if (reply !== null) replies.put(reply);
