@@ -161,8 +161,13 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     return false;
   }
 
+  /** Removes all that is too old, a slice at a time: calls go on between two. */
   async function prune(): Promise<void> {
-    await store.removeDeliveries(retentionClock.now() - KEPT_MS, PRUNED_AT_ONCE_MAX);
+    const before = retentionClock.now() - KEPT_MS;
+    while ((await store.removeDeliveries(before, PRUNED_AT_ONCE_MAX)) === PRUNED_AT_ONCE_MAX) {
+      await nextTurn();
+      if (stop.signal.aborted) return;
+    }
   }
 
   async function reap(): Promise<void> {

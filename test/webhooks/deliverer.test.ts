@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { ApiError } from "../../src/contract/errors.ts";
 import type { AddressLookup } from "../../src/net/address-lookup.ts";
@@ -515,6 +516,18 @@ test("deliveries are kept for 30 days", async () => {
   w.clock.advance(1);
   expect(w.deliveries(accountId, webhook_id)).toHaveLength(0);
   expect(w.store.removeDeliveries(w.clock.now() - 30 * DAY_MS, 100)).toBe(1);
+});
+
+test("all deliveries of more than 30 days are removed, however many there are", async () => {
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, "https://a.example/");
+  for (let n = 0; n < 1_200; n += 1) w.webhooks.test(accountId, webhook_id, () => null);
+  w.webhooks.change(accountId, webhook_id, { enabled: false }, () => null);
+  w.clock.advance(30 * DAY_MS + 1);
+  await w.deliverer.start();
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  expect(w.store.removeDeliveries(w.clock.now() - 30 * DAY_MS, 2_000)).toBe(0);
 });
 
 test("to receivers that hang, fail, redirect, change their DNS or are gone, nothing is sent twice, elsewhere or early", async () => {
