@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import { byteStream } from "../../src/http/bodies/byte-stream.ts";
 import { freeBytes } from "../../src/platform/free-bytes.ts";
 
@@ -61,6 +62,27 @@ test("a source that fails breaks the stream off, and is reported once", async ()
   );
   await expect(reader.read()).rejects.toThrow("The source of the reply failed");
   expect(heard).toEqual(["failed: Error: no more", "cut"]);
+});
+
+test("what a source made before it failed reaches a reader that reads on", async () => {
+  const made = [1, 2, 3, 4].map((value) => new Uint8Array(300_000).fill(value));
+  async function* source() {
+    yield* made;
+    throw new Error("no more");
+  }
+  const options = { stallMs: 10_000, onEnd: () => undefined, onError: () => undefined };
+  const body = () => byteStream(source(), options);
+  await using server = Bun.serve({ port: 0, fetch: () => new Response(body()), error: () => undefined });
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let bytes = 0;
+  const socket = connect(Number(server.url.port), "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  socket.on("data", (part: Buffer) => {
+    bytes += part.filter((byte) => byte >= 1 && byte <= 4).byteLength;
+  });
+  socket.on("error", () => undefined);
+  socket.on("close", () => resolve(bytes));
+  expect(await promise).toBe(1_200_000);
 });
 
 const PARTS = 16;

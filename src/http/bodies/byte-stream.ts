@@ -1,5 +1,7 @@
 /** How long a reader may take nothing, by default. */
 export const READER_STALL_MS = 60_000;
+/** An error resets the connection, and what it holds of former parts is lost, though it is charged: it gets this long to go. */
+const LINGER_MS = 1_000;
 
 /**
  * Creates a body that is produced as fast as it is read. It is cancelled once its reader takes nothing for `stallMs`.
@@ -19,6 +21,7 @@ export function byteStream(
   },
 ): ReadableStream<Uint8Array> {
   let last: Uint8Array | undefined;
+  let hasBegun = false;
   let stall: ReturnType<typeof setTimeout> | undefined;
   let ended = false;
   /** Returns whether this call ended it. */
@@ -48,12 +51,16 @@ export function byteStream(
             return;
           }
           last = value;
+          hasBegun = true;
           controller.enqueue(value);
         } catch (error) {
           // The reader left meanwhile, which cancelled the work.
           if (ended && error instanceof Error && error.name === "AbortError") return;
           options.onError(error);
-          if (end(false)) options.onSettled?.(false);
+          if (end(false)) {
+            options.onSettled?.(false);
+            if (hasBegun) await Bun.sleep(LINGER_MS);
+          }
           controller.error(new Error("The source of the reply failed"));
           return;
         }
