@@ -6,6 +6,7 @@ import { createTally } from "../platform/tally.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
 import type { AttemptOutcome, DeliveryRecord, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { afterAttempt, isTaken } from "./delivery-schedule.ts";
+import { removeOldDeliveries } from "./old-deliveries.ts";
 import { signedHeaders } from "./signature.ts";
 
 export type DelivererDependencies = {
@@ -55,8 +56,6 @@ export const DELIVERY_LIMITS = {
 const ANSWER_BYTES_MAX = 1_024;
 const POLL_MS = 500;
 const PRUNE_MS = 60_000;
-export const KEPT_MS = 30 * 86_400_000;
-const PRUNED_AT_ONCE_MAX = 500;
 
 /** Sends due deliveries: a bounded number at a time, each account within its share. */
 export function createDeliverer(dependencies: DelivererDependencies): Deliverer {
@@ -161,14 +160,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     return false;
   }
 
-  /** Removes all that is too old, a slice at a time: calls go on between two. */
-  async function prune(): Promise<void> {
-    const before = retentionClock.now() - KEPT_MS;
-    while ((await store.removeDeliveries(before, PRUNED_AT_ONCE_MAX)) === PRUNED_AT_ONCE_MAX) {
-      await nextTurn();
-      if (stop.signal.aborted) return;
-    }
-  }
+  const prune = () => removeOldDeliveries(store, retentionClock.now(), stop.signal);
 
   async function reap(): Promise<void> {
     await store.reapDeliveries();

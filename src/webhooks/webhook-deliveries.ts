@@ -5,7 +5,7 @@ import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ReplyOf } from "../store/account-port.ts";
 import type { WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
-import { KEPT_MS } from "./deliverer.ts";
+import { KEPT_MS } from "./old-deliveries.ts";
 import { deliveryView } from "./webhook-view.ts";
 
 /** The operations of an owner on the deliveries of a webhook. */
