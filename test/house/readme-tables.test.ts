@@ -333,7 +333,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     const untilOf = (start: string) => rows.find(([what = ""]) => what.startsWith(start))?.[2];
     const keptHours = (await constant("src/billing/idempotency.ts", "KEPT_MS")) / HOUR_MS;
     const uploadHours = (await constant("src/app/jobs.ts", "UPLOAD_MS")) / HOUR_MS;
-    const eventDays = (await constant("src/webhooks/deliverer.ts", "KEPT_MS")) / DAY_MS;
+    const eventDays = (await constant("src/webhooks/old-deliveries.ts", "KEPT_MS")) / DAY_MS;
     const { retentionMs } = readConfig({}, 1).jobs;
     const dnsHours = (await constant("src/dns/cache.ts", "POSITIVE_CAP_MS")) / HOUR_MS;
     expect(untilOf("the reply to a call")).toBe(`${keptHours} hours after the call`);

@@ -83,7 +83,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
         throw new ApiError("invalid_request", "No.");
       };
       const changed = async () => await store.changeWebhook("acc_a", "wh_1", refuse, noReply);
-      expect(changed()).rejects.toThrow(new ApiError("invalid_request", "No."));
+      await expect(changed()).rejects.toThrow(new ApiError("invalid_request", "No."));
       expect(await store.webhooksOf("acc_a")).toEqual([webhookRecord("wh_1")]);
     });
 
