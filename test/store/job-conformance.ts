@@ -228,6 +228,23 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect([await store.claimGap("job_1"), await store.claimGap("job_none")]).toEqual([null, null]);
     });
 
+    test("the search for a gap in a paused job of 16 times as many chunks takes at most 32 times as long", async () => {
+      const store = await opened();
+      const searchMs = async (jobId: string, chunks: number) => {
+        await startedJob(store, jobId, chunks);
+        await store.changeJob(jobId, ["queued"], { status: "paused", statusReason: "by_caller" });
+        let bestMs = Number.POSITIVE_INFINITY;
+        for (let look = 0; look < 5; look += 1) {
+          const begunMs = performance.now();
+          expect(await store.claimGap(jobId)).toBeNull();
+          bestMs = Math.min(bestMs, performance.now() - begunMs);
+        }
+        return bestMs;
+      };
+      const smallMs = await searchMs("job_small", 200);
+      expect(await searchMs("job_large", 3_200)).toBeLessThan(smallMs * 32);
+    });
+
     test("a chunk that is put back has the given number of attempts, once", async () => {
       const store = await opened();
       await startedJob(store, "job_1", 1);

@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, gte, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Clock } from "../../../platform/clock.ts";
 import { ClaimLostError, type JobPort } from "../../job-port.ts";
@@ -126,14 +126,15 @@ const nextChunk = builtOnce((orm) =>
 );
 
 const gapChunk = builtOnce((orm) => {
-  const later = alias(jobChunks, "later");
-  const isBeforeResults = exists(
-    orm
-      .select({ n: later.n })
-      .from(later)
-      .where(and(eq(later.jobId, jobChunks.jobId), gt(later.n, jobChunks.n), gt(later.rowsDone, 0))),
-  );
-  return firstWaiting(orm, and(eq(jobs.status, "paused"), isBeforeResults)).prepare("gap_chunk");
+  const finished = alias(jobChunks, "finished");
+  // Once for the job, not once for each chunk that waits: a large job has thousands.
+  const last = orm
+    .select({ n: finished.n })
+    .from(finished)
+    .where(and(eq(finished.jobId, sql.placeholder("jobId")), gt(finished.rowsDone, 0)))
+    .orderBy(desc(finished.n))
+    .limit(1);
+  return firstWaiting(orm, and(eq(jobs.status, "paused"), lt(jobChunks.n, last))).prepare("gap_chunk");
 });
 
 const claim = builtOnce((orm) =>
