@@ -8,6 +8,9 @@ import type { BalancerFigures } from "./result.ts";
 
 export type MeasureOptions = {
   readonly rounds: number;
+  /** Of calls at half their capacity: how many times alone and beside a job, and rounds of each. */
+  readonly turns: number;
+  readonly turnRounds: number;
   readonly roundMs: number;
   readonly batchSize: number;
   readonly jobRows: number;
@@ -17,11 +20,17 @@ const CONNECTIONS = 192;
 const BATCHES_AT_A_TIME = 3;
 /** The client's stream of events has the end up to half a second late. */
 const POLL_MS = 20;
+/** How often the rows of a job beside calls are looked at: often enough for a round, and no load. */
+const WATCH_EVERY_MS = 100;
 /** How many times larger the job is beside which calls are measured: it must outlast them. */
 const JOB_BESIDE_TIMES = 10;
 
+type RowsSeen = { readonly atMs: number; readonly rows: number };
+type RoundBesideJob = SinglesRound & { readonly rowsPerSecond: number };
+
 /** What is measured of a group of servers: items a second of each kind, and single checks through a balancer. */
-export function createMeasures({ rounds, roundMs, batchSize, jobRows }: MeasureOptions) {
+export function createMeasures(options: MeasureOptions) {
+  const { rounds, turns, turnRounds, roundMs, batchSize, jobRows } = options;
   const clientOf = ({ url, key }: Aim) => createClient({ baseUrl: url, apiKey: key });
   /** So that no two jobs have a row in common. */
   let jobs = 0;
@@ -99,35 +108,49 @@ export function createMeasures({ rounds, roundMs, batchSize, jobRows }: MeasureO
   }
 
   /**
-   * Single checks through a balancer: what goes through it flat out, then half of that, alone and while a job runs, then flat
-   * out while it runs.
+   * Single checks through a balancer: what goes through it flat out, then half of that by turns alone and while a job runs,
+   * so that a busy moment of the machine hits both alike, then flat out while it runs.
    */
   async function throughBalancer(aim: Aim): Promise<BalancerFigures> {
-    const capacityPerSecond = median((await paced(aim, null)).map(({ perSecond }) => perSecond));
+    const capacityPerSecond = median((await paced(aim, null, rounds)).map(({ perSecond }) => perSecond));
     const ratePerSecond = capacityPerSecond / 2;
-    const alone = await paced(aim, ratePerSecond);
     const jobId = await createJob(aim, jobRows * JOB_BESIDE_TIMES);
-    const beside = await rowsDone(aim, jobId, () => paced(aim, ratePerSecond));
-    const flatOut = await rowsDone(aim, jobId, () => paced(aim, null));
+    const alone: SinglesRound[] = [];
+    const beside: RoundBesideJob[] = [];
+    for (let turn = 0; turn < turns; turn += 1) {
+      const halves = [
+        async () => {
+          await clientOf(aim).pauseJob(jobId);
+          alone.push(...(await paced(aim, ratePerSecond, turnRounds)));
+        },
+        async () => beside.push(...(await pacedBesideJob(aim, ratePerSecond, jobId))),
+      ];
+      for (const half of turn % 2 === 0 ? halves : halves.toReversed()) await half();
+    }
+    const flatOut = await pacedBesideJob(aim, null, jobId);
     await clientOf(aim).cancelJob(jobId);
     return {
       capacityPerSecond,
       ratePerSecond,
       p99Ms: alone.map(({ latency }) => latency.p99),
       besideJob: {
-        p50Ms: beside.found.map(({ latency }) => latency.p50),
-        p99Ms: beside.found.map(({ latency }) => latency.p99),
-        rowsPerSecond: beside.rowsPerSecond,
-        wrongOrLost: beside.found.reduce((sum, { wrong, lost }) => sum + wrong + lost, 0),
+        p50Ms: beside.map(({ latency }) => latency.p50),
+        p99Ms: beside.map(({ latency }) => latency.p99),
+        rowsPerSecond: median(beside.map(({ rowsPerSecond }) => rowsPerSecond)),
+        wrongOrLost: beside.reduce((sum, { wrong, lost }) => sum + wrong + lost, 0),
       },
       flatOutBesideJob: {
-        perSecond: median(flatOut.found.map(({ perSecond }) => perSecond)),
-        rowsPerSecond: flatOut.rowsPerSecond,
+        perSecond: median(flatOut.map(({ perSecond }) => perSecond)),
+        rowsPerSecond: median(flatOut.map(({ rowsPerSecond }) => rowsPerSecond)),
       },
     };
   }
 
-  async function paced(aim: Aim, ratePerSecond: number | null): Promise<readonly SinglesRound[]> {
+  async function paced(
+    aim: Aim,
+    ratePerSecond: number | null,
+    roundsOfAim: number,
+  ): Promise<readonly SinglesRound[]> {
     const { aims } = await drive({
       kind: "singles",
       aims: [aim],
@@ -135,21 +158,41 @@ export function createMeasures({ rounds, roundMs, batchSize, jobRows }: MeasureO
       connections: CONNECTIONS,
       ratePerSecond,
       spin: false,
-      rounds,
+      rounds: roundsOfAim,
       roundMs,
     });
     return aims[0] ?? [];
   }
 
-  /** The rows of a job a second during work; throws where it ended meanwhile, as then nothing was beside it. */
-  async function rowsDone<T>(aim: Aim, jobId: string, work: () => Promise<T>) {
-    const before = await clientOf(aim).job(jobId);
-    const startedMs = performance.now();
-    const found = await work();
-    const seconds = (performance.now() - startedMs) / 1_000;
-    const { status, counts } = await clientOf(aim).job(jobId);
-    if (status !== "queued" && status !== "running") throw new Error(`The job was ${status} meanwhile`);
-    return { found, rowsPerSecond: (counts.processed - before.counts.processed) / seconds };
+  /** Counts what the job does in the rounds alone: before them and between them it has the machine for itself. */
+  async function pacedBesideJob(
+    aim: Aim,
+    ratePerSecond: number | null,
+    jobId: string,
+  ): Promise<readonly RoundBesideJob[]> {
+    await clientOf(aim).resumeJob(jobId);
+    let isOver = false;
+    const measuring = paced(aim, ratePerSecond, turnRounds).finally(() => {
+      isOver = true;
+    });
+    const [found, seen] = await Promise.all([measuring, watchRows(aim, jobId, () => isOver)]);
+    const rowsAt = (atMs: number) => seen.findLast((each) => each.atMs <= atMs)?.rows ?? 0;
+    return found.map((round) => {
+      const rows = rowsAt(round.endedAtMs) - rowsAt(round.beganAtMs);
+      return { ...round, rowsPerSecond: (rows * 1_000) / (round.endedAtMs - round.beganAtMs) };
+    });
+  }
+
+  /** Throws where the job ends meanwhile, as then nothing is beside the calls. */
+  async function watchRows(aim: Aim, jobId: string, isOver: () => boolean): Promise<readonly RowsSeen[]> {
+    const seen: RowsSeen[] = [];
+    while (!isOver()) {
+      const { status, counts } = await clientOf(aim).job(jobId);
+      if (status !== "queued" && status !== "running") throw new Error(`The job was ${status} meanwhile`);
+      seen.push({ atMs: Date.now(), rows: counts.processed });
+      await Bun.sleep(WATCH_EVERY_MS);
+    }
+    return seen;
   }
 
   return { single, batch, job, throughBalancer };

@@ -20,8 +20,9 @@ export type BalancerFigures = {
   readonly capacityPerSecond: number;
   /** Half of that. */
   readonly ratePerSecond: number;
+  /** At that rate, by turns alone, with the job paused, */
   readonly p99Ms: readonly number[];
-  /** At that rate while a job runs, and what the job does meanwhile. */
+  /** and while it runs, with what it does meanwhile. */
   readonly besideJob: {
     readonly p50Ms: readonly number[];
     readonly p99Ms: readonly number[];

@@ -28,6 +28,9 @@ export type Traffic =
   | { readonly kind: "mixed"; readonly run: string };
 
 export type SinglesRound = {
+  /** By the clock of the machine, for what other processes of it saw meanwhile. */
+  readonly beganAtMs: number;
+  readonly endedAtMs: number;
   /** All replies, those to calls before the counted ones included. */
   readonly replies: number;
   /** Right replies a second. */

@@ -16,14 +16,17 @@ export async function singlesRound(job: SinglesJob, aim: Aim): Promise<SinglesRo
   const meter = createRoundMeter(job);
   await using wires = await openWires(job.connections, aim.url, next, meter);
   const busyBefore = process.cpuUsage();
+  const beganAtMs = Date.now();
   const startedMs = performance.now();
   meter.open(startedMs);
   if (job.ratePerSecond === null) await sendWithoutPause(job, wires, meter, startedMs);
   else await sendOnSchedule({ ...job, ratePerSecond: job.ratePerSecond }, wires, startedMs);
   const sendingMs = performance.now() - startedMs;
+  const endedAtMs = Date.now();
   const { user, system } = process.cpuUsage(busyBefore);
   const lost = await wires.drain(DRAIN_MS);
-  return meter.report(sendingMs, lost, (user + system) / 1000 / sendingMs);
+  const measured = meter.report(sendingMs, lost, (user + system) / 1000 / sendingMs);
+  return { beganAtMs, endedAtMs, ...measured };
 }
 
 type RoundMeter = ReturnType<typeof createRoundMeter>;
@@ -54,7 +57,7 @@ function createRoundMeter({ ratePerSecond, roundMs }: SinglesJob) {
     lost: (dueMs: number, nowMs: number) => latency.add(nowMs - dueMs),
     /** Whether a reply has been counted: without one there is no rate. */
     hasCounted: () => right + wrong > 0,
-    report: (sendingMs: number, lost: number, driverBusy: number): SinglesRound => ({
+    report: (sendingMs: number, lost: number, driverBusy: number) => ({
       replies,
       perSecond: (right / Math.max(lastMs - openedMs, sendingMs - countFromMs)) * 1000,
       latency: latency.percentiles(),
