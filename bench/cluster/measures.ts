@@ -7,13 +7,14 @@ import { median } from "../result.ts";
 import type { BalancerFigures } from "./result.ts";
 
 export type MeasureOptions = {
-  readonly rounds: number;
   /** Of calls at half their capacity: how many times alone and beside a job, and rounds of each. */
   readonly turns: number;
   readonly turnRounds: number;
   readonly roundMs: number;
   readonly batchSize: number;
   readonly jobRows: number;
+  /** Of the job beside which calls are measured, and which must outlast them. */
+  readonly jobRowsBeside: number;
 };
 
 const CONNECTIONS = 192;
@@ -22,15 +23,19 @@ const BATCHES_AT_A_TIME = 3;
 const POLL_MS = 20;
 /** How often the rows of a job beside calls are looked at: often enough for a round, and no load. */
 const WATCH_EVERY_MS = 100;
-/** How many times larger the job is beside which calls are measured: it must outlast them. */
-const JOB_BESIDE_TIMES = 10;
 
 type RowsSeen = { readonly atMs: number; readonly rows: number };
 type RoundBesideJob = SinglesRound & { readonly rowsPerSecond: number };
 
+type BalancerTurn = {
+  readonly capacityPerSecond: number;
+  readonly alone: readonly SinglesRound[];
+  readonly beside: readonly RoundBesideJob[];
+};
+
 /** What is measured of a group of servers: items a second of each kind, and single checks through a balancer. */
 export function createMeasures(options: MeasureOptions) {
-  const { rounds, turns, turnRounds, roundMs, batchSize, jobRows } = options;
+  const { turns, turnRounds, roundMs, batchSize, jobRows, jobRowsBeside } = options;
   const clientOf = ({ url, key }: Aim) => createClient({ baseUrl: url, apiKey: key });
   /** So that no two jobs have a row in common. */
   let jobs = 0;
@@ -108,30 +113,19 @@ export function createMeasures(options: MeasureOptions) {
   }
 
   /**
-   * Single checks through a balancer: what goes through it flat out, then half of that by turns alone and while a job runs,
-   * so that a busy moment of the machine hits both alike, then flat out while it runs.
+   * Single checks through a balancer, by turns: what goes through it flat out, then half of that alone and while a job runs.
+   * Each turn has a rate of its own, as what the machine does changes within minutes. Then flat out while the job runs.
    */
   async function throughBalancer(aim: Aim): Promise<BalancerFigures> {
-    const capacityPerSecond = median((await paced(aim, null, rounds)).map(({ perSecond }) => perSecond));
-    const ratePerSecond = capacityPerSecond / 2;
-    const jobId = await createJob(aim, jobRows * JOB_BESIDE_TIMES);
-    const alone: SinglesRound[] = [];
-    const beside: RoundBesideJob[] = [];
-    for (let turn = 0; turn < turns; turn += 1) {
-      const halves = [
-        async () => {
-          await clientOf(aim).pauseJob(jobId);
-          alone.push(...(await paced(aim, ratePerSecond, turnRounds)));
-        },
-        async () => beside.push(...(await pacedBesideJob(aim, ratePerSecond, jobId))),
-      ];
-      for (const half of turn % 2 === 0 ? halves : halves.toReversed()) await half();
-    }
+    const jobId = await createJob(aim, jobRowsBeside);
+    const found: BalancerTurn[] = [];
+    for (let turn = 0; turn < turns; turn += 1) found.push(await balancerTurn(aim, jobId, turn % 2 === 1));
     const flatOut = await pacedBesideJob(aim, null, jobId);
     await clientOf(aim).cancelJob(jobId);
+    const alone = found.flatMap((turn) => turn.alone);
+    const beside = found.flatMap((turn) => turn.beside);
     return {
-      capacityPerSecond,
-      ratePerSecond,
+      capacitiesPerSecond: found.map(({ capacityPerSecond }) => capacityPerSecond),
       p99Ms: alone.map(({ latency }) => latency.p99),
       besideJob: {
         p50Ms: beside.map(({ latency }) => latency.p50),
@@ -144,6 +138,18 @@ export function createMeasures(options: MeasureOptions) {
         rowsPerSecond: median(flatOut.map(({ rowsPerSecond }) => rowsPerSecond)),
       },
     };
+  }
+
+  async function balancerTurn(aim: Aim, jobId: string, isBesideFirst: boolean): Promise<BalancerTurn> {
+    await clientOf(aim).pauseJob(jobId);
+    const [flatOut] = await paced(aim, null, 1);
+    const capacityPerSecond = flatOut?.perSecond ?? Number.NaN;
+    const ratePerSecond = capacityPerSecond / 2;
+    const besideFirst = isBesideFirst ? await pacedBesideJob(aim, ratePerSecond, jobId) : null;
+    await clientOf(aim).pauseJob(jobId);
+    const alone = await paced(aim, ratePerSecond, turnRounds);
+    const beside = besideFirst ?? (await pacedBesideJob(aim, ratePerSecond, jobId));
+    return { capacityPerSecond, alone, beside };
   }
 
   async function paced(

@@ -16,11 +16,9 @@ export type ClusterFigures = { readonly [kind in Kind]: ClusterFigure };
 
 /** Single checks through a balancer in front of all nodes, round by round where a figure is a list. */
 export type BalancerFigures = {
-  /** What goes through it flat out: nothing beside it. */
-  readonly capacityPerSecond: number;
-  /** Half of that. */
-  readonly ratePerSecond: number;
-  /** At that rate, by turns alone, with the job paused, */
+  /** What goes through it flat out, nothing beside it, turn by turn. */
+  readonly capacitiesPerSecond: readonly number[];
+  /** At half of what its turn had flat out: alone, with the job paused, */
   readonly p99Ms: readonly number[];
   /** and while it runs, with what it does meanwhile. */
   readonly besideJob: {
