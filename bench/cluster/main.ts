@@ -11,6 +11,7 @@ import { loadWarning, machineLine, readMachine } from "../machine.ts";
 import { shown, tableText } from "../print.ts";
 import { median } from "../result.ts";
 import { createCpuMeter } from "./cpu-meter.ts";
+import { jobCreator } from "./created-job.ts";
 import { createMeasures } from "./measures.ts";
 import {
   type BalancerFigures,
@@ -20,6 +21,7 @@ import {
   KINDS,
   type Kind,
 } from "./result.ts";
+import { throughBalancer } from "./through-balancer.ts";
 
 // The embedded store, one node and several nodes on the same machine, in one run: `bun run bench:cluster [NODES] [--quick] [--json FILE]`.
 
@@ -29,13 +31,13 @@ const ROUNDS = QUICK ? 1 : 7;
 const ROUND_MS = QUICK ? 500 : 3_000;
 const BATCH_SIZE = 10_000;
 const JOB_ROWS = QUICK ? 20_000 : 300_000;
-const { throughBalancer, ...measures } = createMeasures({
-  turns: QUICK ? 1 : 4,
-  turnRounds: QUICK ? 1 : 3,
+const JOB_ROWS_BESIDE = QUICK ? 1_000_000 : 4_000_000;
+const createJob = jobCreator();
+const measures = createMeasures({
   roundMs: ROUND_MS,
   batchSize: BATCH_SIZE,
   jobRows: JOB_ROWS,
-  jobRowsBeside: QUICK ? 1_000_000 : 4_000_000,
+  createJob,
 });
 
 const NAMES: { readonly [kind in Kind]: string } = {
@@ -83,7 +85,16 @@ async function run(dns: string, postgres: PostgresServer): Promise<void> {
   if (embedded === undefined || one === undefined || several === undefined) return;
   print({ embedded, one, several });
   await using proxy = await startBalancer(ports);
-  const balancer = await throughBalancer({ url: proxy.url, key: node.key });
+  const balancer = await throughBalancer(
+    { url: proxy.url, key: node.key },
+    {
+      turns: QUICK ? 1 : 4,
+      turnRounds: QUICK ? 1 : 3,
+      roundMs: ROUND_MS,
+      jobRows: JOB_ROWS_BESIDE,
+      createJob,
+    },
+  );
   printBalancer(balancer);
   const at = new Date().toISOString();
   const result: ClusterResult = { at, machine, nodes: NODES, embedded, one, several, balancer };
