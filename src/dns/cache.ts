@@ -56,7 +56,12 @@ const LOCAL_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no
 
 const ALLOW_STALE = { allowStale: true };
 
-type Entry = CachedLookup<RecordType> & { readonly failureMs: number; readonly epoch: number };
+type Entry = CachedLookup<RecordType> & {
+  readonly failureMs: number;
+  readonly epoch: number;
+  /** Resolves to the entry; created with its first hit, for all of them. */
+  answer?: Promise<Entry>;
+};
 
 const NOT_ASKED: Entry = {
   ...emptyLookup<RecordType>("error", 0, NOT_ALLOWED),
@@ -95,7 +100,8 @@ export function createDnsCache({
     const known = entries.get().get(key);
     if (known !== undefined && (known.epoch === epoch() || !isDenial(known))) {
       counts.hits++;
-      return Promise.resolve(known);
+      known.answer ??= Promise.resolve(known);
+      return known.answer;
     }
     const sameLookup = inFlight.get(key);
     if (sameLookup !== undefined) {

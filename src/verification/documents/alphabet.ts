@@ -62,7 +62,7 @@ function compactPlain({ kinds, separators }: Alphabet, value: string): string | 
   return hasLowerCase ? compact.toUpperCase() : compact;
 }
 
-/** Returns the refusal of a value that `compactBy` could not read. `named` is the type with its article: "A CPF". */
+/** Returns the refusal of a value that `compactBy` could not read. `named` is the type with its article: "a CPF". */
 export function unreadable<T extends DocumentType>(
   type: T,
   value: string,
@@ -80,7 +80,7 @@ export function unreadable<T extends DocumentType>(
       value.trim() === "" ? "The value is empty." : "The value has separators and nothing else.";
     return failed(type, value, "length", message, unread);
   }
-  const message = `Character ${position} has no place in ${named.charAt(0).toLowerCase()}${named.slice(1)}.`;
+  const message = `Character ${position} has no place in ${named}.`;
   return failed(type, value, "format", message, unread);
 }
 

@@ -67,7 +67,7 @@ function validate(value: string): Outcome<"card"> {
   const digits = compact(value);
   if (digits === null) {
     return {
-      ...unreadable("card", value, "A card number", CARD_ALPHABET, UNREAD),
+      ...unreadable("card", value, "a card number", CARD_ALPHABET, UNREAD),
       value: maskCardNumber(value, MASKED_DIGITS_MIN),
     };
   }

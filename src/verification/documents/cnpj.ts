@@ -53,7 +53,7 @@ function isNeverIssued(number: string): boolean {
 
 function validate(value: string): Outcome<"cnpj"> {
   const number = compact(value);
-  if (number === null) return unreadable("cnpj", value, "A CNPJ", ALPHABET, UNREAD);
+  if (number === null) return unreadable("cnpj", value, "a CNPJ", ALPHABET, UNREAD);
   if (number.length !== LENGTH) {
     return wrongLength("cnpj", value, number, `A CNPJ has ${LENGTH} characters`, UNREAD);
   }

@@ -61,7 +61,7 @@ function expectedCheckDigits(digits: string): number {
 
 function validate(value: string): Outcome<"cpf"> {
   const digits = compact(value);
-  if (digits === null) return unreadable("cpf", value, "A CPF", ALPHABET, UNREAD);
+  if (digits === null) return unreadable("cpf", value, "a CPF", ALPHABET, UNREAD);
   if (digits.length !== LENGTH) {
     return wrongLength("cpf", value, digits, `A CPF has ${LENGTH} digits`, UNREAD);
   }

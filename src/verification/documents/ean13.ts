@@ -77,7 +77,7 @@ function format(digits: string): string {
 
 function validate(value: string): Outcome<"ean13"> {
   const digits = compact(value);
-  if (digits === null) return unreadable("ean13", value, "An EAN-13", ALPHABET, UNREAD);
+  if (digits === null) return unreadable("ean13", value, "an EAN-13", ALPHABET, UNREAD);
   if (digits.length !== LENGTH) {
     return wrongLength("ean13", value, digits, `An EAN-13 has ${LENGTH} digits`, UNREAD);
   }

@@ -43,7 +43,7 @@ function isWritten(value: string): boolean {
 
 function validate(value: string): Outcome<"ein"> {
   const digits = compact(value);
-  if (digits === null) return unreadable("ein", value, "An EIN", ALPHABET, UNREAD);
+  if (digits === null) return unreadable("ein", value, "an EIN", ALPHABET, UNREAD);
   if (digits.length !== LENGTH) {
     return wrongLength("ein", value, digits, `An EIN has ${LENGTH} digits`, UNREAD);
   }

@@ -97,7 +97,7 @@ function refuseCountry(value: string, iban: string): Outcome<"iban"> {
 
 function validate(value: string): Outcome<"iban"> {
   const iban = compact(value);
-  if (iban === null) return unreadable("iban", value, "An IBAN", ALPHABET, UNREAD);
+  if (iban === null) return unreadable("iban", value, "an IBAN", ALPHABET, UNREAD);
   const country = ibanCountryOf(iban);
   if (country === null) return refuseCountry(value, iban);
   const { length } = country.classes;

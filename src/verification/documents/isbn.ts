@@ -90,7 +90,7 @@ function prefixFault(isbn: string): string | null {
 
 function validate(value: string): Outcome<"isbn"> {
   const isbn = compact(value);
-  if (isbn === null) return unreadable("isbn", value, "An ISBN", ALPHABET, UNREAD);
+  if (isbn === null) return unreadable("isbn", value, "an ISBN", ALPHABET, UNREAD);
   const { length } = isbn;
   const unread: Finding<"isbn"> = { ...UNREAD, normalized: isbn };
   if (length === 13) {

@@ -89,7 +89,7 @@ function refusePrefix(value: string, number: string): Outcome<"vat"> {
 
 function validate(value: string): Outcome<"vat"> {
   const number = compact(value);
-  if (number === null) return unreadable("vat", value, "A VAT number", ALPHABET, UNREAD);
+  if (number === null) return unreadable("vat", value, "a VAT number", ALPHABET, UNREAD);
   const rule = vatRuleOf(number);
   if (rule === null) return refusePrefix(value, number);
   const given = number.slice(rule.prefix.length);
