@@ -50,7 +50,10 @@ type Outcome = {
   readonly cpuSeconds: number;
 };
 
-/** Runs one file and prints what it printed, if a test of it failed or was skipped. */
+/** What a run at random says of itself, so that it can be repeated. */
+const SEED = /, seed \d+$/m;
+
+/** Runs one file and prints what it printed, if a test of it failed or was skipped, and its seed in any case. */
 async function runFile(file: string): Promise<Outcome> {
   const startedMs = performance.now();
   const child = Bun.spawn([process.execPath, "test", "--timeout", "60000", `./${file}`], {
@@ -73,6 +76,7 @@ async function runFile(file: string): Promise<Outcome> {
   const skipped = count("skip");
   if (failed > 0) process.stdout.write(`${text}\n`);
   else if (skipped > 0) process.stdout.write(`${linesOf(text, /skip/i)}\n`);
+  else if (SEED.test(text)) process.stdout.write(`${linesOf(text, SEED)}\n`);
   const mark = failed > 0 ? "FAIL" : "pass";
   process.stdout.write(
     `${mark} ${file}: ${count("pass")} passed in ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU\n`,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, HTTPRequest } from "puppeteer-core";
 import { CHROMIUM } from "../support/browser.ts";
@@ -107,7 +106,7 @@ describe.skipIf(CHROMIUM === null)("a list in the console", () => {
         await server.call(`/v1/jobs/${jobId}/results?format=csv&status=undeliverable`, { key })
       ).text();
       await tab.page.waitForFunction('!document.body.innerText.includes("so far")');
-      await until(() => existsSync(file));
+      await until(() => Bun.file(file).size > 0);
       await until(async () => (await Bun.file(file).text()).length === wanted.length);
       expect(await Bun.file(file).text()).toBe(wanted);
       expect(tab.complaints()).toEqual([]);
@@ -146,7 +145,7 @@ describe.skipIf(CHROMIUM === null)("a list in the console", () => {
       expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(390);
       await tab.press("CSV for spreadsheets");
       const file = join(tab.folder, "hostile-results.csv");
-      await until(() => existsSync(file));
+      await until(() => Bun.file(file).size > 0);
       const text = await Bun.file(file).text();
       expect(text).toContain("'=1+1");
       expect(text).not.toMatch(/(?:^|,)"?[=+@]/m);
