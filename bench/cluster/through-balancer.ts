@@ -115,9 +115,10 @@ async function pacedBesideJob(
 
 /** Throws where the job ends meanwhile, as then nothing is beside the calls. */
 async function watchRows(aim: Aim, jobId: string, isOver: () => boolean): Promise<readonly RowsSeen[]> {
+  const client = clientOf(aim);
   const seen: RowsSeen[] = [];
   while (!isOver()) {
-    const { status, counts } = await clientOf(aim).job(jobId);
+    const { status, counts } = await client.job(jobId);
     if (status !== "queued" && status !== "running") throw new Error(`The job was ${status} meanwhile`);
     seen.push({ atMs: Date.now(), rows: counts.processed });
     await Bun.sleep(WATCH_EVERY_MS);

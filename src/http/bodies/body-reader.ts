@@ -91,7 +91,7 @@ export function createBodyReader({
     for (const body of arriving) if (body.tenant !== tenant && shares.isOverShare(body.tenant)) yield body;
   }
 
-  /** Gives up the largest body that may be given up for this tenant; false where there is none. */
+  /** Gives up the largest body that may be given up for this tenant. Returns false without one. */
   function giveUpOne(tenant: string): boolean {
     let largest: Arrival | undefined;
     for (const body of preemptibleFor(tenant)) {

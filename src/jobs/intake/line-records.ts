@@ -62,7 +62,7 @@ export function identityOf(value: unknown, field: string, isTyped: boolean): str
   return `\0${type}\n${item}`;
 }
 
-/** Whether an item names a type that is none of `DOCUMENT_TYPES`. */
+/** Returns whether an item names a type that is not in `DOCUMENT_TYPES`. */
 export function hasWrongType(value: unknown): boolean {
   if (!isObject(value) || value.type === undefined || value.type === null) return false;
   return typeof value.type !== "string" || !isDocumentType(value.type);

@@ -54,7 +54,7 @@ function readInternational(digits: string, plans: Plans): PlanReading | PhoneRea
   return "invalid_country";
 }
 
-/** Removes the exit prefix; undefined where there is none, or a 0 follows it, as no calling code begins with 0. */
+/** Removes the exit prefix; undefined without one, or where a 0 follows it, as no calling code begins with 0. */
 function withoutExitPrefix(digits: string, exitPrefix: Prefix): string | undefined {
   if (!canBegin(digits, exitPrefix)) return undefined;
   const length = exitPrefix.pattern.exec(digits)?.[0].length ?? 0;

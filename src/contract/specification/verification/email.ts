@@ -2,14 +2,14 @@ import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { EmailBatchQuery, EmailQuery } from "../../result-schemas.ts";
 import { described, jsonReply, operation, type Sample } from "../operation.ts";
 import { EmailBatch, EmailResult } from "./email-replies.ts";
-import { EmailBatchRequest, EmailRequest, SAYS } from "./verification-requests.ts";
+import { DESCRIPTIONS, EmailBatchRequest, EmailRequest } from "./verification-requests.ts";
 
 const flags = {
-  deep: `${SAYS.deep} Written as true, false, 1 or 0, in any case.`,
-  dns: `${SAYS.dns} Written as true, false, 1 or 0, in any case.`,
+  deep: `${DESCRIPTIONS.deep} Written as true, false, 1 or 0, in any case.`,
+  dns: `${DESCRIPTIONS.dns} Written as true, false, 1 or 0, in any case.`,
 };
 const query = described(EmailQuery, {
-  email: `${SAYS.email} A space where only a plus makes sense is read as one.`,
+  email: `${DESCRIPTIONS.email} A space where only a plus makes sense is read as one.`,
   ...flags,
 });
 

@@ -2,9 +2,14 @@ import { AutodetectQuery, IdentityQuery } from "../../result-schemas.ts";
 import { described, jsonReply, operation } from "../operation.ts";
 import { batchBodies, batchReply } from "./email.ts";
 import { DetectedResult, IdentityBatch, IdentityResult } from "./identity-replies.ts";
-import { AutodetectRequest, IdentityBatchRequest, IdentityRequest, SAYS } from "./verification-requests.ts";
+import {
+  AutodetectRequest,
+  DESCRIPTIONS,
+  IdentityBatchRequest,
+  IdentityRequest,
+} from "./verification-requests.ts";
 
-const { type, value } = SAYS;
+const { type, value } = DESCRIPTIONS;
 const COST = "Costs 1 unit, whether the number is valid or not.";
 const CARDS =
   "Card numbers belong in the body of a POST: the reply and our log have them masked, but a URL is written down by every proxy on the way.";

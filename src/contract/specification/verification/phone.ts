@@ -2,9 +2,9 @@ import { PhoneBatchQuery, PhoneQuery } from "../../result-schemas.ts";
 import { described, jsonReply, operation } from "../operation.ts";
 import { batchBodies, batchReply } from "./email.ts";
 import { PhoneBatch, PhoneResult } from "./phone-replies.ts";
-import { PhoneBatchRequest, PhoneRequest, SAYS } from "./verification-requests.ts";
+import { DESCRIPTIONS, PhoneBatchRequest, PhoneRequest } from "./verification-requests.ts";
 
-const { phone, country } = SAYS;
+const { phone, country } = DESCRIPTIONS;
 const COST = "Costs 1 unit, whether the number is valid or not.";
 
 const VALIDATION = {

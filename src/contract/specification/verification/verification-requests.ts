@@ -10,7 +10,7 @@ import {
 import { described } from "../operation.ts";
 
 /** The description of each parameter and field. */
-export const SAYS = {
+export const DESCRIPTIONS = {
   email: "The address as it was typed.",
   deep: "Adds SPF and DMARC look-ups; costs 2 units instead of 1.",
   dns: "`false` asks no DNS: the verdict is then on the address alone.",
@@ -22,7 +22,7 @@ export const SAYS = {
   batch: "At most the plan's `max_batch_size`.",
 } as const;
 
-const { email, deep, dns, type, value, phone, country, batch } = SAYS;
+const { email, deep, dns, type, value, phone, country, batch } = DESCRIPTIONS;
 
 export const EmailRequest = described(EmailQuery, { email, deep, dns }, "EmailRequest");
 export const EmailBatchRequest = described(EmailBatchBody, { emails: batch, deep, dns }, "EmailBatchRequest");
