@@ -12,8 +12,10 @@ import { type Checkout, memoryOf, serverSubjects, startsOf } from "./subjects.ts
 
 // This checkout beside another one, all figures by turns: `bun run bench:against FOLDER [--quick] [--json FILE]`.
 
-/** Pairs of processes: what the compiler makes of the same code differs by up to a tenth from process to process. */
+/** Pairs of servers. */
 const SETUPS = 3;
+/** Of processes with functions: what the compiler makes of the same code differs by up to a tenth from one to the next. */
+const FUNCTION_SETUPS = 7;
 const ROOT = resolve(import.meta.dir, "../..");
 
 await runSuite("against", async ({ words, say, scale, quick }) => {
@@ -37,9 +39,10 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   async function measurePairs<Of extends AsyncDisposable>(
     start: (checkout: Checkout) => Promise<Of>,
     subjectsOf: (pair: Pair<Of>) => Promise<readonly Subject<Of>[]>,
+    setups: number,
   ): Promise<readonly Compared<Of>[]> {
     let compared: readonly Compared<Of>[] | null = null;
-    for (let setup = 0; setup < (quick ? 1 : SETUPS); setup += 1) {
+    for (let setup = 0; setup < (quick ? 1 : setups); setup += 1) {
       await using here = await start(checkouts[0]);
       await using there = await start(checkouts[1]);
       compared ??= (await subjectsOf([here, there])).map(toBeCompared);
@@ -48,8 +51,12 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     return compared ?? [];
   }
 
-  const calls = await measurePairs(startProvedServer, () => serverSubjects(times));
-  const functions = await measurePairs(startFunctions, (pair) => functionSubjects(pair, scale));
+  const calls = await measurePairs(startProvedServer, () => serverSubjects(times), SETUPS);
+  const functions = await measurePairs(
+    startFunctions,
+    (pair) => functionSubjects(pair, scale),
+    FUNCTION_SETUPS,
+  );
   const processes = (quick ? [startsOf()] : [startsOf(), memoryOf()]).map(toBeCompared);
   await measure(checkouts, processes);
   const findings = [calls, functions, processes].flatMap((compared: readonly Compared<never>[]) =>

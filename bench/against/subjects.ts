@@ -25,16 +25,15 @@ const ITEM_UNITS = { "items a second": "items/s", CPU: "µs an item", "CPU of th
 export async function serverSubjects({ ms }: Pick<Bench, "ms">): Promise<readonly Subject<BenchServer>[]> {
   return [
     ...CONNECTIONS.map((connections) => ({
-      name: `single verify,
-      ${connections} connections`,
-      rounds: 3,
+      name: `single verify, ${connections} connections`,
+      rounds: 5,
       warmups: 1,
       units: CALL_UNITS,
       measure: (server: BenchServer) => single(server, connections, ms(1200)),
     })),
     ...SIZES.map((size) => ({
       name: `batches of ${size.toLocaleString("en")}`,
-      rounds: 2,
+      rounds: 6,
       warmups: 1,
       units: ITEM_UNITS,
       measure: (server: BenchServer) => batches(server, size, ms(1200)),
@@ -77,8 +76,7 @@ async function batchesOfItems(): Promise<Subject<BenchServer>[]> {
     ["phone numbers", phones],
   ] as const;
   return kinds.map(([name, { path, body }]) => ({
-    name: `batches of 100,
-    000 ${name}`,
+    name: `batches of 100,000 ${name}`,
     rounds: 2,
     warmups: 1,
     units: ITEM_UNITS,

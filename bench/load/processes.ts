@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dir, "../..");
 const START_DEADLINE_MS = 20_000;
 
 /** As `bun run start` sets it, and the same for whatever is compared with the server. */
-export const ALLOCATOR = { MIMALLOC_PURGE_DELAY: "1000" } as const;
+export const ALLOCATOR = { MIMALLOC_PURGE_DELAY: "60000" } as const;
 
 type Environment = { readonly [name: string]: string };
 

@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
-import { madeOnce } from "../platform/made-once.ts";
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { NOT_ALLOWED, QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
 
@@ -58,7 +57,8 @@ const ALLOW_STALE = { allowStale: true };
 
 type Entry = CachedLookup<RecordType> & {
   readonly failureMs: number;
-  readonly epoch: number;
+  /** The epoch of a denial; null where the entry is valid in every epoch. */
+  readonly denialEpoch: number | null;
   /** Resolves to the entry; created with its first hit, for all of them. */
   answer?: Promise<Entry>;
 };
@@ -67,7 +67,7 @@ const NOT_ASKED: Entry = {
   ...emptyLookup<RecordType>("error", 0, NOT_ALLOWED),
   expiresAt: Number.POSITIVE_INFINITY,
   failureMs: 0,
-  epoch: 0,
+  denialEpoch: null,
 };
 
 /**
@@ -80,29 +80,28 @@ export function createDnsCache({
   entriesMax = ENTRIES_MAX,
   epoch = () => 0,
 }: DnsCacheDependencies): DnsCache {
-  const entries = madeOnce(
-    () =>
-      new LRUCache<string, Entry>({
-        max: entriesMax,
-        maxSize: entriesMax * BYTES_PER_ENTRY,
-        sizeCalculation: bytesOf,
-        perf: { now: clock.monotonic },
-        ttl: POSITIVE_CAP_MS,
-        ttlResolution: 0,
-        noDeleteOnStaleGet: true,
-      }),
-  );
+  let entries: LRUCache<string, Entry> | null = null;
   const inFlight = new Map<string, Promise<Entry>>();
   const counts = { hits: 0, misses: 0, joined: 0 };
 
   function lookUp(name: string, type: RecordType, allowance?: QueryAllowance): Promise<Entry> {
     const key = `${type} ${name}`;
-    const known = entries.get().get(key);
-    if (known !== undefined && (known.epoch === epoch() || !isDenial(known))) {
-      counts.hits++;
-      known.answer ??= Promise.resolve(known);
-      return known.answer;
+    const known = entries?.get(key);
+    // Short enough for the compiler to take it into its callers.
+    if (known === undefined || (known.denialEpoch !== null && known.denialEpoch !== epoch())) {
+      return lookUpAnew(key, name, type, allowance);
     }
+    counts.hits++;
+    known.answer ??= Promise.resolve(known);
+    return known.answer;
+  }
+
+  function lookUpAnew(
+    key: string,
+    name: string,
+    type: RecordType,
+    allowance?: QueryAllowance,
+  ): Promise<Entry> {
     const sameLookup = inFlight.get(key);
     if (sameLookup !== undefined) {
       counts.joined++;
@@ -119,23 +118,41 @@ export function createDnsCache({
   function keep(key: string, lookup: Lookup<RecordType>, startEpoch: number): Entry {
     inFlight.delete(key);
     // An expired failure stays in the cache, so that the TTL of the next one doubles.
-    const lastFailureMs = entries.get().peek(key, ALLOW_STALE)?.failureMs ?? 0;
+    entries ??= createEntries(entriesMax, clock);
+    const lastFailureMs = entries.peek(key, ALLOW_STALE)?.failureMs ?? 0;
     const ttlMs = ttlMsOf(lookup, lastFailureMs);
     const failed = lookup.outcome === "timeout" || lookup.outcome === "error";
-    const expiresAt = clock.monotonic() + ttlMs;
-    const entry: Entry = { ...lookup, expiresAt, failureMs: failed ? ttlMs : 0, epoch: startEpoch };
-    if (ttlMs > 0) entries.get().set(key, entry, { ttl: ttlMs });
+    const entry: Entry = {
+      ...lookup,
+      expiresAt: clock.monotonic() + ttlMs,
+      failureMs: failed ? ttlMs : 0,
+      denialEpoch: isDenial(lookup) ? startEpoch : null,
+    };
+    if (ttlMs > 0) entries.set(key, entry, { ttl: ttlMs });
     return entry;
   }
 
   return {
     // The type of the record is part of the key, so an entry holds records of the type asked for.
     lookUp: lookUp as DnsCache["lookUp"],
-    stats: () => ({ ...counts, entries: entries.known()?.size ?? 0 }),
+    stats: () => ({ ...counts, entries: entries?.size ?? 0 }),
   };
 }
 
-function isDenial({ outcome }: Entry): boolean {
+/** Created with the first look-up: it allocates its places at once. */
+function createEntries(entriesMax: number, clock: Clock): LRUCache<string, Entry> {
+  return new LRUCache({
+    max: entriesMax,
+    maxSize: entriesMax * BYTES_PER_ENTRY,
+    sizeCalculation: bytesOf,
+    perf: { now: clock.monotonic },
+    ttl: POSITIVE_CAP_MS,
+    ttlResolution: 0,
+    noDeleteOnStaleGet: true,
+  });
+}
+
+function isDenial({ outcome }: Lookup<RecordType>): boolean {
   return outcome === "nxdomain" || outcome === "nodata";
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
 import type { SharedStore } from "../../src/store/port.ts";
@@ -35,8 +35,10 @@ describe.if(isPostgresInstalled)("a migration whose table another session locks"
 
   beforeAll(async () => {
     server = await startPostgres();
-    return () => server[Symbol.asyncDispose]();
   }, 60_000);
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+  });
   beforeEach(async () => {
     resources = new AsyncDisposableStack();
     const url = await server.createDatabase();

@@ -37,9 +37,11 @@ describe("what is timed", () => {
 });
 
 describe("how it is timed", () => {
-  test("a server is measured with the allocator's settings of bun run start, and so are the peers", () => {
+  test("a server is measured with the allocator's settings of bun run start and bun run cluster, and so are the peers", () => {
     const delay = ALLOCATOR.MIMALLOC_PURGE_DELAY;
-    expect(packageFile.scripts.start).toContain(`MIMALLOC_PURGE_DELAY:-${delay}}`);
+    for (const script of ["start", "cluster"] as const) {
+      expect(packageFile.scripts[script]).toContain(`MIMALLOC_PURGE_DELAY:-${delay}}`);
+    }
     expect(packageFile.scripts["bench:peers"]).toContain(`MIMALLOC_PURGE_DELAY=${delay} exec bun`);
   });
 

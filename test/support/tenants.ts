@@ -21,7 +21,7 @@ export async function startSharedServer(
   const dns = stack.use(await startDnsProcess(zone));
   const environment = {
     // As `bun run start` sets it.
-    MIMALLOC_PURGE_DELAY: "1000",
+    MIMALLOC_PURGE_DELAY: "60000",
     DATA_DIR: path,
     DNS_SERVERS: dns.address,
     SIGNUPS_PER_MINUTE: "100000",
