@@ -108,6 +108,10 @@ export async function openJobs(
         }),
       threadsReady: createThreadsReady(pool),
       unitsLeft: (accountId) => after(meter.enter(accountId), () => meter.unitsLeft({ accountId })),
+      announce: (job) => {
+        // Without it the others find the job when they look next.
+        if (shared !== null) void Promise.resolve(shared.announceJob(job)).catch(() => undefined);
+      },
       room,
       changed(job) {
         const { jobId, status, statusReason } = job;
@@ -148,6 +152,7 @@ export async function openJobs(
   const uploads = createUploads({ store, jobs, parts, room, inputBytesMax: INPUT_BYTES_MAX });
   await store.reapChunks();
   await jobRunner.start();
+  if (shared !== null) stack.defer(shared.listenForJobs(jobRunner.join));
   repeatJobUpkeep({ store, shared, jobs, parts, jobRunner, jobTally, uploadMs: UPLOAD_MS }, failed, stack);
   return { jobs, uploads, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
 }

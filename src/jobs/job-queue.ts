@@ -3,6 +3,7 @@ export type JobQueue = {
   /** Adds a job behind those that its account has already. */
   readonly add: (accountId: string, jobId: string) => void;
   readonly remove: (accountId: string, jobId: string) => void;
+  readonly has: (accountId: string, jobId: string) => boolean;
   /** The jobs in the order of their turns; `countTaken` moves an account back. */
   readonly inTurn: () => readonly { readonly accountId: string; readonly jobId: string }[];
   /** Counts a chunk that an account was given. */
@@ -33,6 +34,7 @@ export function createJobQueue(): JobQueue {
       if (at !== -1) turn.jobIds.splice(at, 1);
       if (turn.jobIds.length === 0) accounts.delete(accountId);
     },
+    has: (accountId, jobId) => accounts.get(accountId)?.jobIds.includes(jobId) ?? false,
     inTurn: () =>
       [...accounts]
         .sort(([, a], [, b]) => a.tag - b.tag)

@@ -2,6 +2,7 @@ import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
 import type { ChunkClaim, ClaimedWork, JobRecord } from "../store/job-records.ts";
+import type { AnnouncedJob } from "../store/lease-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
 import { attemptsBefore } from "./chunks/attempts.ts";
@@ -23,6 +24,8 @@ export type JobRunner = AsyncDisposable & {
   readonly start: () => Promise<void>;
   /** Queues a job that was started or resumed. */
   readonly run: (job: JobRecord) => void;
+  /** Queues a job that another process announces. */
+  readonly join: (job: AnnouncedJob) => void;
   /** Takes a job out of the queue; its chunks in work are finished. */
   readonly hold: (job: JobRecord) => Promise<void>;
   /** Takes a deleted job out of the queue, aborts its chunks in work, and resolves once this process has none. */
@@ -47,6 +50,8 @@ export type JobRunnerDependencies = {
   /** Resolves once a thread is ready: a claim counts as an attempt even where the process ends before it is worked on. */
   readonly threadsReady: () => Promise<void>;
   readonly unitsLeft: (accountId: string) => Answer<number>;
+  /** Announces a job of which chunks wait while all places of this process are taken. */
+  readonly announce: (job: AnnouncedJob) => void;
   readonly room: DiskRoom;
   readonly changed: (job: JobRecord) => void;
   /** Called at each reconciliation with the jobs that have not ended. */
@@ -67,7 +72,7 @@ export type JobRunnerDependencies = {
 
 /** Claims chunks in fair order, has them verified, and ends jobs whose chunks are done. */
 export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner {
-  const { store, queue, clock, runChunk, threadsReady, unitsLeft, room } = dependencies;
+  const { store, queue, clock, runChunk, threadsReady, unitsLeft, announce, room } = dependencies;
   const { changed, seen, reportBug, settings } = dependencies;
   const places = createChunkPlaces(settings);
   const claims = createChunkClaims(store);
@@ -96,6 +101,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   let pumping: Promise<void> | null = null;
   let isPumpAsked = false;
   let isReconciling = false;
+  let isStarted = false;
 
   /** Claims the next chunk of the account whose turn it is; false where no job has one, or none can be kept. */
   async function claimNext(): Promise<boolean> {
@@ -210,12 +216,22 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   return {
     async start() {
       await reconcile();
-      starting = setTimeout(() => void pump(), settings.startDelayMs);
+      starting = setTimeout(() => {
+        isStarted = true;
+        void pump();
+      }, settings.startDelayMs);
       watch = setInterval(() => void reconcileAndPump(), settings.watchMs);
       watch.unref();
     },
-    run(job) {
-      queue.add(job.accountId, job.jobId);
+    run({ accountId, jobId }) {
+      queue.add(accountId, jobId);
+      void pump().then(() => {
+        if (queue.has(accountId, jobId) && !isEnding()) announce({ accountId, jobId });
+      });
+    },
+    join({ accountId, jobId }) {
+      if (isEnding() || !isStarted || waits.isLater(jobId)) return;
+      queue.add(accountId, jobId);
       void pump();
     },
     async hold(job) {

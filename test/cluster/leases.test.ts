@@ -168,4 +168,19 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect(await one.countProcesses()).toBe(2);
     for (const stop of stops) stop();
   });
+
+  test("a job that one process announces is heard by all that listen", async () => {
+    const heard: unknown[] = [];
+    const stops = [one, two].map((store, place) =>
+      store.listenForJobs((job) => {
+        if (!heard.some((each) => Bun.deepEquals(each, { place, ...job }))) heard.push({ place, ...job });
+      }),
+    );
+    const job = { accountId: "test:acc_a", jobId: "job_1" };
+    // Until both listen, which they say to nobody.
+    while (heard.length < 2) await two.announceJob(job);
+    expect(heard).toContainEqual({ place: 0, ...job });
+    expect(heard).toContainEqual({ place: 1, ...job });
+    for (const stop of stops) stop();
+  });
 });

@@ -19,6 +19,7 @@ function runnerOn(
   { room = ROOM_ELSEWHERE, watchMs = 60_000 }: { readonly room?: DiskRoom; readonly watchMs?: number } = {},
 ) {
   const store = openStore({ path: ":memory:", clock });
+  const announced: string[] = [];
   const runner = createJobRunner({
     store,
     queue: createJobQueue(),
@@ -26,6 +27,7 @@ function runnerOn(
     runChunk,
     threadsReady: async () => {},
     unitsLeft: () => 1_000,
+    announce: ({ jobId }) => void announced.push(jobId),
     room,
     changed: () => {},
     seen: () => {},
@@ -43,7 +45,7 @@ function runnerOn(
       pausesForStorage: true,
     },
   });
-  return { store, runner };
+  return { store, runner, announced };
 }
 
 test("jobs whose chunks never end leave places to accounts without a running chunk", async () => {
@@ -66,6 +68,45 @@ test("jobs whose chunks never end leave places to accounts without a running chu
   await run("acc_late");
   await Bun.sleep(0);
   expect(running).toEqual([...Array(CHUNKS_MAX).fill("acc_long"), "acc_short", "acc_other"]);
+  store.close();
+});
+
+test("a job with more chunks than there are places is announced, and one that has them all is not", async () => {
+  const { promise: never } = Promise.withResolvers<ChunkOutcome>();
+  const { store, runner, announced } = runnerOn(() => never);
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  await signUp(store, "acc_b");
+  runner.run(await startedJob(store, "job_short", 1, "acc_a"));
+  await until("its chunk in work", () => runner.chunksInWork() === 1 && runner.queued() === 0);
+  runner.run(await startedJob(store, "job_long", 10, "acc_b"));
+  await until("the announcement", () => announced.length > 0);
+  expect(announced).toEqual(["job_long"]);
+  store.close();
+});
+
+test("an announced job is worked on once the process has started, and is not announced again", async () => {
+  const begun: string[] = [];
+  const { promise: never } = Promise.withResolvers<ChunkOutcome>();
+  const { store, runner, announced } = runnerOn(({ jobId }) => {
+    begun.push(jobId);
+    return never;
+  });
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  const early = await startedJob(store, "job_1", 10);
+  runner.join(early);
+  await Bun.sleep(0);
+  expect(begun).toEqual([]);
+  await runner.start();
+  await until("chunks in work", () => begun.length === CHUNKS_MAX);
+  await signUp(store, "acc_b");
+  runner.join(await startedJob(store, "job_2", 10, "acc_b"));
+  await until("a chunk of the announced one", () => begun.includes("job_2"));
+  // What is gone or paused has no chunk to claim.
+  runner.join({ accountId: "acc_c", jobId: "job_of_nobody" });
+  await until("its end in the queue", () => runner.queued() === 2);
+  expect(announced).toEqual([]);
   store.close();
 });
 

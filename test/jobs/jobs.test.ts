@@ -34,6 +34,7 @@ function jobsOn(
     runner: {
       start: async () => {},
       run: () => {},
+      join: () => {},
       hold: async () => {},
       giveUp: async () => {},
       chunksInWork: () => 0,

@@ -72,7 +72,7 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
       listener.listen(CHANGES_CHANNEL, { onMessage: onChange, resumed }),
     ...createJobCases(connection, processId, clock),
     ...createChunkCases(connection, processId, clock),
-    ...createLeaseCases(connection, processId),
+    ...createLeaseCases(connection, processId, listener),
     ...createPartCases(connection),
     ...createWebhookCases(connection, processId),
     ...createDirectoryTurnCases(connection, processId),

@@ -2,15 +2,22 @@ import { and, eq, gt, inArray, sql } from "drizzle-orm";
 import { testTenantOf } from "../../../platform/test-tenant.ts";
 import type { LeasePort } from "../../lease-port.ts";
 import type { Connection } from "../connection/connection.ts";
-import { LISTENER_NAME } from "../connection/listener.ts";
+import { LISTENER_NAME, type Listener } from "../connection/listener.ts";
 import { builtOnce } from "../connection/orm.ts";
 import { LEASE_END, SERVER_NOW } from "../connection/server-clock.ts";
 import { putBack } from "../jobs/chunk-rows.ts";
 import { jobChunks, jobs, webhookDeliveries } from "../schema.ts";
 import { releaseDeliveries } from "../webhooks/webhook-rows.ts";
 
+/** The channel on which nodes name to each other the jobs that one of them cannot do alone. */
+const JOBS_CHANNEL = "assay_job_waits";
+
 /** The leases of a cluster's nodes on what they work on. `processId` is of this process alone. */
-export function createLeaseCases({ transact, read }: Connection, processId: string): LeasePort {
+export function createLeaseCases(
+  { transact, read }: Connection,
+  processId: string,
+  listener: Pick<Listener, "listen">,
+): LeasePort {
   return {
     renewLeases: (chunks, jobIds) =>
       transact(async (orm) => {
@@ -61,6 +68,20 @@ export function createLeaseCases({ transact, read }: Connection, processId: stri
             WHERE datname = current_database() AND application_name LIKE ${`${LISTENER_NAME}%`}`,
         );
         return row?.processes ?? 0;
+      }),
+
+    announceJob: ({ accountId, jobId }) =>
+      transact(async (orm) => {
+        await orm.execute(sql`SELECT pg_notify(${JOBS_CHANNEL}, ${`${accountId} ${jobId}`})`);
+      }),
+
+    listenForJobs: (onJob) =>
+      listener.listen(JOBS_CHANNEL, {
+        onMessage(payload) {
+          const [accountId = "", jobId = ""] = payload.split(" ");
+          onJob({ accountId, jobId });
+        },
+        resumed: () => undefined,
       }),
   };
 }
