@@ -17,23 +17,21 @@ const POLL_MS = 20;
 
 /** What is measured of a group of servers: items a second of each kind. */
 export function createMeasures({ roundMs, batchSize, jobRows, createJob }: MeasureOptions) {
-  /** Calls without a pause, over as many connections in sum whatever the number of servers. */
+  /** Calls without a pause, from one driver over as many connections in sum whatever the number of servers. */
   async function single(servers: readonly Aim[]): Promise<number> {
-    const found = await Promise.all(
-      servers.map((aim) =>
-        drive({
-          kind: "singles",
-          aims: [aim],
-          traffic: { kind: "warm" },
-          connections: Math.floor(CONNECTIONS / servers.length),
-          ratePerSecond: null,
-          spin: false,
-          rounds: 1,
-          roundMs,
-        }),
-      ),
-    );
-    return sumOf(found.map(({ aims }) => aims[0]?.[0]?.perSecond));
+    const [first, ...others] = servers;
+    if (first === undefined) return Number.NaN;
+    const { aims } = await drive({
+      kind: "singles",
+      aims: [{ url: first.url, key: first.key, otherUrls: others.map(({ url }) => url) }],
+      traffic: { kind: "warm" },
+      connections: CONNECTIONS,
+      ratePerSecond: null,
+      spin: false,
+      rounds: 1,
+      roundMs,
+    });
+    return aims[0]?.[0]?.perSecond ?? Number.NaN;
   }
 
   async function batch(servers: readonly Aim[]): Promise<number> {

@@ -5,7 +5,12 @@ import type { Percentiles } from "./histogram.ts";
 export type Job = SinglesJob | BatchesJob;
 
 /** A server to be measured, with a key for it. */
-export type Aim = { readonly url: string; readonly key: string };
+export type Aim = {
+  readonly url: string;
+  readonly key: string;
+  /** Of the other nodes of its cluster, over which single calls are spread, too. */
+  readonly otherUrls?: readonly string[];
+};
 
 /** Single calls over keep-alive connections. Several aims are measured in turn, round by round. */
 export type SinglesJob = {

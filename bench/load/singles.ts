@@ -14,7 +14,8 @@ const WARMUP_SHARE = 0.15;
 export async function singlesRound(job: SinglesJob, aim: Aim): Promise<SinglesRound> {
   const next = await requestSource(job.traffic, aim);
   const meter = createRoundMeter(job);
-  await using wires = await openWires(job.connections, aim.url, next, meter);
+  const urls = [aim.url, ...(aim.otherUrls ?? [])];
+  await using wires = await openWires(job.connections, urls, next, meter);
   const busyBefore = process.cpuUsage();
   const beganAtMs = Date.now();
   const startedMs = performance.now();
@@ -80,7 +81,7 @@ type Wires = AsyncDisposable & {
 
 async function openWires(
   count: number,
-  url: string,
+  urls: readonly string[],
   next: () => Uint8Array,
   meter: RoundMeter,
 ): Promise<Wires> {
@@ -133,6 +134,7 @@ async function openWires(
     const onLost = () => {
       throw new Error("The server closed a connection");
     };
+    const url = urls[wire % urls.length] ?? "";
     connections.push(await openConnection(url, { onReply, onLost }));
     free.push(wire);
   }
