@@ -7,8 +7,8 @@ import { over, type Subject } from "./subject.ts";
 import { documentCorpus, phoneCorpus, plainPhoneCorpus } from "./vector-input.ts";
 
 /** Each type of document, and the detection of types. */
-export async function documentSubjects(seed: number): Promise<Subject[]> {
-  const cases = await documentCorpus({ seed, countPerType: 500 });
+export async function documentSubjects(seed: number, vectors: URL): Promise<Subject[]> {
+  const cases = await documentCorpus({ seed, countPerType: 500, vectors });
   const subjects = DOCUMENT_TYPES.map((type) =>
     over(
       "documents",
@@ -30,9 +30,9 @@ export async function documentSubjects(seed: number): Promise<Subject[]> {
 }
 
 /** Phone numbers in the forms of the test vectors, and in those of lists. */
-export async function phoneSubjects(seed: number): Promise<Subject[]> {
+export async function phoneSubjects(seed: number, vectors: URL): Promise<Subject[]> {
   const corpora = [
-    ["validate a phone number", await phoneCorpus({ seed, count: 500 })],
+    ["validate a phone number", await phoneCorpus({ seed, count: 500, vectors })],
     ["validate a phone number in a plain form", await plainPhoneCorpus({ seed, count: 500 })],
   ] as const;
   return corpora.map(([name, cases]) =>

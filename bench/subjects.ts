@@ -15,6 +15,7 @@ import { openAccounts } from "./accounts.ts";
 import { type AddressCase, addressCorpus, TYPOS, warmingAddresses } from "./input.ts";
 import { documentSubjects, phoneSubjects } from "./item-subjects.ts";
 import { over, type Subject } from "./subject.ts";
+import { VECTORS } from "./vector-input.ts";
 
 const SEED = 20_260;
 const ADDRESSES = 2000;
@@ -29,14 +30,16 @@ const DNS = {
 } as const;
 
 /** The functions that every check is made of, with a DNS server and a database of their own. */
-export async function createSubjects(): Promise<AsyncDisposable & { readonly subjects: readonly Subject[] }> {
+export async function createSubjects(
+  vectors: URL = VECTORS,
+): Promise<AsyncDisposable & { readonly subjects: readonly Subject[] }> {
   await using stack = new AsyncDisposableStack();
   const corpus = addressCorpus({ seed: SEED, count: ADDRESSES, domains: COMPANIES });
   const subjects = [
     ...textSubjects(corpus.cases),
     ...(await lookupSubjects(corpus.cases, corpus.zone, stack)),
-    ...(await documentSubjects(SEED)),
-    ...(await phoneSubjects(SEED)),
+    ...(await documentSubjects(SEED, vectors)),
+    ...(await phoneSubjects(SEED, vectors)),
     keySubject(stack),
   ];
   const opened = stack.move();

@@ -4,19 +4,23 @@ import { createRandom } from "./random.ts";
 
 /** Corpora of documents and phone numbers: the test vectors, picked from a seed, each with the answer that is right. */
 
+/** The folder of the test vectors. */
+export const VECTORS = new URL("../test/vectors/", import.meta.url);
+
 export type DocumentCase = { readonly type: DocumentType; readonly value: string; readonly valid: boolean };
 
 /** The vectors of each document type in a seeded order, as often as it takes to make `countPerType`. */
 export async function documentCorpus(options: {
   readonly seed: number;
   readonly countPerType: number;
+  readonly vectors?: URL;
 }): Promise<readonly DocumentCase[]> {
   const random = createRandom(options.seed);
   const cases: DocumentCase[] = [];
   for (const type of DOCUMENT_TYPES) {
     const vectors: DocumentCase[] = [];
     for (const valid of [true, false]) {
-      const rows = await readVectors(`documents/${type}.${valid ? "valid" : "invalid"}.txt`);
+      const rows = await readVectors(`documents/${type}.${valid ? "valid" : "invalid"}.txt`, options.vectors);
       for (const [value = ""] of rows) vectors.push({ type, value, valid });
     }
     for (let n = 0; n < options.countPerType; n += 1) cases.push(random.pick(vectors));
@@ -35,9 +39,11 @@ export type PhoneCase = {
 export async function phoneCorpus(options: {
   readonly seed: number;
   readonly count: number;
+  readonly vectors?: URL;
 }): Promise<readonly PhoneCase[]> {
   const random = createRandom(options.seed);
-  const vectors = (await readVectors("phone/published.txt")).map(([text = "", country = "-", e164 = ""]) => ({
+  const rows = await readVectors("phone/published.txt", options.vectors);
+  const vectors = rows.map(([text = "", country = "-", e164 = ""]) => ({
     text: String(JSON.parse(`"${text}"`)),
     country: country === "-" ? null : country,
     e164,
@@ -67,8 +73,8 @@ export async function plainPhoneCorpus(options: {
 }
 
 /** The tab-separated rows of a file of test vectors. */
-async function readVectors(path: string): Promise<string[][]> {
-  const text = await Bun.file(new URL(`../test/vectors/${path}`, import.meta.url)).text();
+async function readVectors(path: string, vectors = VECTORS): Promise<string[][]> {
+  const text = await Bun.file(new URL(path, vectors)).text();
   return text
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"))

@@ -18,10 +18,17 @@ const WARMUPS = 2;
 /** Of as many rounds as in `bench`: a shorter run leaves out chunk sizes, and with them what warms the threads up. */
 const PIPELINE_ROUNDS = 1;
 
-export async function startFunctions({ root }: { readonly root: string }): Promise<FunctionProcess> {
+export async function startFunctions({
+  root,
+  vectors,
+}: {
+  readonly root: string;
+  /** The folder of the test vectors that are its input. */
+  readonly vectors: string;
+}): Promise<FunctionProcess> {
   let next = Promise.withResolvers<FunctionsMessage>();
   const child = Bun.spawn({
-    cmd: [process.execPath, join(import.meta.dir, "functions.ts"), root],
+    cmd: [process.execPath, join(import.meta.dir, "functions.ts"), root, vectors],
     cwd: root,
     env: { PATH: process.env.PATH ?? "", ...ALLOCATOR },
     stdio: ["ignore", "ignore", "inherit"],

@@ -1,19 +1,21 @@
+import { pathToFileURL } from "node:url";
 import { proveRight } from "../micro.ts";
 import type { Subject } from "../subject.ts";
 import type { FunctionsMessage, RatesAsked } from "./function-process.ts";
 
-// A process with the functions that `bench` measures, of the checkout that its argument names. It measures what it is asked.
+// A process with the functions that `bench` measures, of the checkout that its first argument names, with the test vectors
+// of the folder that the second one names. It measures what it is asked.
 
 /** Of one round. */
 const ROUND_MS = 60;
 /** That are timed together: some functions have few cases, and the clock takes its time, too. */
 const CALLS_MIN = 2000;
 
-const [root = ""] = process.argv.slice(2);
+const [root = "", vectors = ""] = process.argv.slice(2);
 const { createSubjects }: typeof import("../subjects.ts") = await import(`${root}/bench/subjects.ts`);
 const { createChargeSubjects }: typeof import("../charges.ts") = await import(`${root}/bench/charges.ts`);
 const { measurePipeline }: typeof import("../pipeline.ts") = await import(`${root}/bench/pipeline.ts`);
-const functions = await createSubjects();
+const functions = await createSubjects(pathToFileURL(`${vectors}/`));
 const charges = createChargeSubjects();
 const subjects = [...functions.subjects, charges.metered];
 await proveRight(subjects);

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { addressCorpus } from "../input.ts";
 import { startDns } from "../load/dns.ts";
 import { CORPUS } from "../load/jobs.ts";
@@ -52,8 +52,10 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   }
 
   const calls = await measurePairs(startProvedServer, () => serverSubjects(times), SETUPS);
+  // Both have the input of the other checkout, which may know no other.
+  const vectors = join(checkouts[1].root, "test/vectors");
   const functions = await measurePairs(
-    startFunctions,
+    ({ root }) => startFunctions({ root, vectors }),
     (pair) => functionSubjects(pair, scale),
     FUNCTION_SETUPS,
   );

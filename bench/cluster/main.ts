@@ -12,7 +12,7 @@ import { shown, tableText } from "../print.ts";
 import { median } from "../result.ts";
 import { createCpuMeter } from "./cpu-meter.ts";
 import { jobCreator } from "./created-job.ts";
-import { createMeasures } from "./measures.ts";
+import { createMeasures, ORDERS } from "./measures.ts";
 import {
   type BalancerFigures,
   type ClusterFigure,
@@ -27,15 +27,6 @@ import { throughBalancer } from "./through-balancer.ts";
 
 const NODES = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 3);
 const QUICK = process.argv.includes("--quick");
-/** The orders in which the three are measured: in all six each comes as often behind either of the others, and never behind itself. */
-const ORDERS = [
-  [0, 1, 2],
-  [1, 0, 2],
-  [0, 2, 1],
-  [2, 1, 0],
-  [1, 2, 0],
-  [2, 0, 1],
-] as const;
 const ROUNDS = QUICK ? 1 : 2 * ORDERS.length;
 const ROUND_MS = QUICK ? 500 : 3_000;
 const BATCH_SIZE = 10_000;

@@ -11,6 +11,16 @@ export type MeasureOptions = {
 
 /** In sum, whatever they are spread over. */
 export const CONNECTIONS = 192;
+/** The orders in which three are measured: in all six each comes as often behind either other, and never behind itself. */
+export const ORDERS = [
+  [0, 1, 2],
+  [1, 0, 2],
+  [0, 2, 1],
+  [2, 1, 0],
+  [1, 2, 0],
+  [2, 0, 1],
+] as const;
+
 const BATCHES_AT_A_TIME = 3;
 /** The client's stream of events has the end up to half a second late. */
 const POLL_MS = 20;
