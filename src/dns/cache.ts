@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
+import { madeOnce } from "../platform/made-once.ts";
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { NOT_ALLOWED, QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
 
@@ -80,14 +81,25 @@ export function createDnsCache({
   entriesMax = ENTRIES_MAX,
   epoch = () => 0,
 }: DnsCacheDependencies): DnsCache {
-  let entries: LRUCache<string, Entry> | null = null;
+  const entries = madeOnce(
+    () =>
+      new LRUCache<string, Entry>({
+        max: entriesMax,
+        maxSize: entriesMax * BYTES_PER_ENTRY,
+        sizeCalculation: bytesOf,
+        perf: { now: clock.monotonic },
+        ttl: POSITIVE_CAP_MS,
+        ttlResolution: 0,
+        noDeleteOnStaleGet: true,
+      }),
+  );
   const inFlight = new Map<string, Promise<Entry>>();
   const counts = { hits: 0, misses: 0, joined: 0 };
 
+  /** Short enough for the compiler to take it into its callers. */
   function lookUp(name: string, type: RecordType, allowance?: QueryAllowance): Promise<Entry> {
     const key = `${type} ${name}`;
-    const known = entries?.get(key);
-    // Short enough for the compiler to take it into its callers.
+    const known = entries.known()?.get(key);
     if (known === undefined || (known.denialEpoch !== null && known.denialEpoch !== epoch())) {
       return lookUpAnew(key, name, type, allowance);
     }
@@ -118,8 +130,7 @@ export function createDnsCache({
   function keep(key: string, lookup: Lookup<RecordType>, startEpoch: number): Entry {
     inFlight.delete(key);
     // An expired failure stays in the cache, so that the TTL of the next one doubles.
-    entries ??= createEntries(entriesMax, clock);
-    const lastFailureMs = entries.peek(key, ALLOW_STALE)?.failureMs ?? 0;
+    const lastFailureMs = entries.get().peek(key, ALLOW_STALE)?.failureMs ?? 0;
     const ttlMs = ttlMsOf(lookup, lastFailureMs);
     const failed = lookup.outcome === "timeout" || lookup.outcome === "error";
     const entry: Entry = {
@@ -128,28 +139,15 @@ export function createDnsCache({
       failureMs: failed ? ttlMs : 0,
       denialEpoch: isDenial(lookup) ? startEpoch : null,
     };
-    if (ttlMs > 0) entries.set(key, entry, { ttl: ttlMs });
+    if (ttlMs > 0) entries.get().set(key, entry, { ttl: ttlMs });
     return entry;
   }
 
   return {
     // The type of the record is part of the key, so an entry holds records of the type asked for.
     lookUp: lookUp as DnsCache["lookUp"],
-    stats: () => ({ ...counts, entries: entries?.size ?? 0 }),
+    stats: () => ({ ...counts, entries: entries.known()?.size ?? 0 }),
   };
-}
-
-/** Created with the first look-up: it allocates its places at once. */
-function createEntries(entriesMax: number, clock: Clock): LRUCache<string, Entry> {
-  return new LRUCache({
-    max: entriesMax,
-    maxSize: entriesMax * BYTES_PER_ENTRY,
-    sizeCalculation: bytesOf,
-    perf: { now: clock.monotonic },
-    ttl: POSITIVE_CAP_MS,
-    ttlResolution: 0,
-    noDeleteOnStaleGet: true,
-  });
 }
 
 function isDenial({ outcome }: Lookup<RecordType>): boolean {

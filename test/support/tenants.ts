@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ALLOCATOR } from "../../bench/load/processes.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "./caller.ts";
 import { startLatencyProbe } from "./latency.ts";
 import { startWatchedProcess, temporaryFolder, type WatchedServerProcess } from "./process.ts";
@@ -20,8 +21,7 @@ export async function startSharedServer(
   const { path } = stack.use(temporaryFolder(name));
   const dns = stack.use(await startDnsProcess(zone));
   const environment = {
-    // As `bun run start` sets it.
-    MIMALLOC_PURGE_DELAY: "60000",
+    ...ALLOCATOR,
     DATA_DIR: path,
     DNS_SERVERS: dns.address,
     SIGNUPS_PER_MINUTE: "100000",
