@@ -42,6 +42,13 @@ export type ChargeLog = {
 };
 
 /**
+ * A group of so many is committed before other calls that have arrived go on, so that the disk works beside the thread. A
+ * smaller one gains more from their company, and with a larger one the thread has no time left over: both wait for them.
+ */
+const AT_ONCE_MIN = 8;
+const AT_ONCE_MAX = 64;
+
+/**
  * Writes charges in groups: half of the calls that are open at the busiest share a transaction, at most
  * `entriesPerCommitMax` of them. While one group is on its way to the disk the next is committed, and follows it at once:
  * the disk is never idle while there is something for it. It is waited for beside the thread, not on it. A caller who
@@ -83,11 +90,14 @@ export function createChargeLog(dependencies: {
     clearTimeout(groupTimer);
     groupTimer = undefined;
     isCommitDue = true;
-    setImmediate(() => {
-      isCommitDue = false;
-      commit();
-      if (!isSyncing) void syncCommitted();
-    });
+    if (queue.length >= AT_ONCE_MIN && queue.length <= AT_ONCE_MAX) queueMicrotask(commitDue);
+    else setImmediate(commitDue);
+  }
+
+  function commitDue(): void {
+    isCommitDue = false;
+    commit();
+    if (!isSyncing) void syncCommitted();
   }
 
   async function syncCommitted(): Promise<void> {
