@@ -33,7 +33,10 @@ export function toBeCompared<Of>(subject: Subject<Of>): Compared<Of> {
   return { subject, found: [[], []] };
 }
 
-/** Measures this checkout and the other by turns, and adds what is found; who is first changes from round to round. */
+/**
+ * Measures this checkout and the other by turns, and adds what is found; who is first changes from round to round, also
+ * from the last of one pair to the first of the next.
+ */
 export async function addRounds<Of>(
   found: Found,
   subject: Subject<Of>,
@@ -44,10 +47,11 @@ export async function addRounds<Of>(
     [here, found[0]],
     [there, found[1]],
   ] as const;
-  for (let round = -subject.warmups; round < rounds; round += 1) {
+  const known = found[0].length;
+  for (let round = known - subject.warmups; round < known + rounds; round += 1) {
     for (const [one, readings] of round % 2 === 0 ? turn : turn.toReversed()) {
       const reading = await subject.measure(one);
-      if (round >= 0) readings.push(reading);
+      if (round >= known) readings.push(reading);
     }
   }
 }

@@ -15,7 +15,7 @@ import { type Checkout, memoryOf, serverSubjects, startsOf } from "./subjects.ts
 /** Pairs of servers. */
 const SETUPS = 3;
 /** Of processes with functions: what the compiler makes of the same code differs by up to a tenth from one to the next. */
-const FUNCTION_SETUPS = 7;
+const FUNCTION_SETUPS = 14;
 const ROOT = resolve(import.meta.dir, "../..");
 
 await runSuite("against", async ({ words, say, scale, quick }) => {
