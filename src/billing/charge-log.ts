@@ -42,8 +42,8 @@ export type ChargeLog = {
 };
 
 /**
- * A group of so many is committed before other calls that have arrived go on, so that the disk works beside the thread. A
- * smaller one gains more from their company, and with a larger one the thread has no time left over: both wait for them.
+ * A group of 8 to 64 charges is committed before other calls that have arrived go on, so that the disk works beside the
+ * thread. A smaller one gains more from their company, and with a larger one the thread has no time left over: both wait.
  */
 const AT_ONCE_MIN = 8;
 const AT_ONCE_MAX = 64;
