@@ -6,9 +6,16 @@ import { proveServerRight } from "../load/proof.ts";
 import { scaled } from "../load/scenarios.ts";
 import { type BenchServer, startServerProcess } from "../load/server-process.ts";
 import { runSuite } from "../suite.ts";
+import {
+  ceilingSubjects,
+  coldBatchSubjects,
+  itemBatchSubjects,
+  warmBatchSubjects,
+} from "./batch-subjects.ts";
+import { coldCallSubjects, warmCallSubjects } from "./call-subjects.ts";
 import { addRounds, type Compared, findingsOf, type Pair, type Subject, toBeCompared } from "./comparison.ts";
 import { functionSubjects, startFunctions } from "./function-process.ts";
-import { type Checkout, memoryOf, serverSubjects, startsOf } from "./subjects.ts";
+import { type Checkout, coldLookupsOf, memoryOf, startStubServer, startsOf } from "./process-subjects.ts";
 
 // This checkout beside another one, all figures by turns: `bun run bench:against FOLDER [--quick] [--json FILE]`.
 
@@ -51,7 +58,18 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     return compared ?? [];
   }
 
-  const calls = await measurePairs(startProvedServer, () => serverSubjects(times), SETUPS);
+  const calls = await measurePairs(
+    startProvedServer,
+    async () => [
+      ...warmCallSubjects(times),
+      ...warmBatchSubjects(times),
+      ...(await itemBatchSubjects()),
+      ...coldCallSubjects(times),
+      ...coldBatchSubjects(times),
+    ],
+    SETUPS,
+  );
+  const ceiling = await measurePairs(startStubServer, async () => ceilingSubjects(times), SETUPS);
   // Both have the input of the other checkout, which may know no other.
   const vectors = join(checkouts[1].root, "test/vectors");
   const functions = await measurePairs(
@@ -59,9 +77,9 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     (pair) => functionSubjects(pair, scale),
     FUNCTION_SETUPS,
   );
-  const processes = (quick ? [startsOf()] : [startsOf(), memoryOf()]).map(toBeCompared);
+  const processes = (quick ? [startsOf()] : [startsOf(), coldLookupsOf(), memoryOf()]).map(toBeCompared);
   await measure(checkouts, processes);
-  const findings = [calls, functions, processes].flatMap((compared: readonly Compared<never>[]) =>
+  const findings = [calls, ceiling, functions, processes].flatMap((compared: readonly Compared<never>[]) =>
     compared.map(({ subject, found }) => findingsOf(subject, found)),
   );
   return {

@@ -5,7 +5,7 @@ import { drive } from "./processes.ts";
 import { type Bench, type Findings, medianOf } from "./scenarios.ts";
 
 /** Single checks a second while batches run: enough for a p99, too few to be the load themselves. */
-const BYSTANDERS_PER_SECOND = 500;
+export const BYSTANDERS_PER_SECOND = 500;
 
 /** Single checks on a schedule, by turns alone and beside batches of 100,000 that come back to back. */
 export async function measureBystanders({ server, ms, rounds }: Bench): Promise<Findings> {

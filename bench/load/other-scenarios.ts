@@ -4,7 +4,7 @@ import { runFile } from "./processes.ts";
 import type { Bench, Findings } from "./scenarios.ts";
 import { startServerProcess } from "./server-process.ts";
 
-const COLD_NAMES = 20_000;
+export const COLD_NAMES = 20_000;
 const STARTS = 7;
 
 /** Cold MX look-ups through resolver and cache, by turns with c-ares at several numbers in flight. */

@@ -49,6 +49,9 @@ type Port<Sent> = {
   retired: boolean;
 };
 
+/** A reply in the inbox, with the transaction that it answers. */
+type Received<Sent> = { readonly transaction: Sent; readonly message: Buffer };
+
 /**
  * Replies wait in the socket's receive buffer, and the usual one of Linux holds some 250 small ones or 30 of over a
  * kilobyte: measured, 200 questions at a time by four sockets lose 80 large replies, by eight they lose none.
@@ -69,7 +72,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   const ports: Port<Sent>[] = [];
   /** Transactions that wait for the sockets to open; the resolver bounds their number. */
   const backlog: Sent[] = [];
-  const inbox = createInbox(receive, clock.monotonic);
+  const inbox = createInbox<Received<Sent>>(receive, clock.monotonic);
   let opening = 0;
   let turn = 0;
   let flushing = false;
@@ -150,8 +153,8 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     // Datagrams that match no open question take no room in the inbox.
     const onData = (message: Buffer) => {
       if (port === null) return;
-      if (transactionOf(port, message) === undefined || !inbox.put({ port, message }))
-        dependencies.onIgnored();
+      const transaction = transactionOf(port, message);
+      if (transaction === undefined || !inbox.put({ transaction, message })) dependencies.onIgnored();
     };
     const onError = () => {
       if (port !== null) unreachable(port);
@@ -186,9 +189,8 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     return transaction !== undefined && isReplyTo(message, transaction.query) ? transaction : undefined;
   }
 
-  function receive({ port, message }: { readonly port: Port<Sent>; readonly message: Buffer }): void {
-    const transaction = transactionOf(port, message);
-    if (transaction === undefined) {
+  function receive({ transaction, message }: Received<Sent>): void {
+    if (transaction.port === null) {
       dependencies.onIgnored();
       return;
     }
