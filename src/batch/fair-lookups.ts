@@ -2,6 +2,7 @@ import type { DomainFactsSource, FactsOptions } from "../domains/facts.ts";
 import type { KnownDomain } from "../domains/known-domains.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createPacedSteps } from "../platform/paced-steps.ts";
+import { createLateWatch } from "./late-watch.ts";
 import { createShares, type Shares } from "./shares.ts";
 
 export type FairLookupsOptions = {
@@ -19,15 +20,13 @@ export type FairLookupsOptions = {
 const SHARED_PART = 0.8;
 /** A tenant has as many queries as this under way whatever the others have. */
 const QUERIES_GUARANTEED = 32;
-/** A deep look-up begins with three queries at once, and goes on with one at a time. */
-const QUERIES_OF_DEEP = 2;
 /**
  * With this many replies unread the main thread is what look-ups wait for: more of them would only make all wait longer,
  * those too that are a tenant's first.
  */
 const UNREAD_MAX = 16;
-/** A deep one costs up to 0.1 ms before anything is sent. */
-const STARTS_A_TURN = 8;
+/** Of plain look-ups, each of which costs some 20 µs before anything is sent. */
+const STARTS_A_TURN = 32;
 const WORK_MS_A_TURN = 1;
 /** A look-up that takes longer is late: the resolver gives its place to others, and so does its tenant's share. */
 const LATE_MS = 450;
@@ -35,6 +34,16 @@ const LATE_MS = 450;
 const LATE_PER_QUERY = 10;
 /** Callers of one tenant that wait for their turn; those beyond get what is known at once. */
 const WAITING_PER_TENANT_MAX = 20_000;
+
+/** What a look-up counts: its queries under way on average, and its starts in a turn. */
+type Weight = { readonly queries: number; readonly starts: number };
+
+const PLAIN: Weight = { queries: 1, starts: 1 };
+/** It begins with three queries at once, which cost up to 0.1 ms, and goes on with one at a time. */
+const DEEP: Weight = { queries: 2, starts: 4 };
+
+/** A look-up that is counted. */
+type Started = { readonly tenant: string; readonly queries: number; isLate: boolean };
 
 type Waiting = Set<{ readonly queries: number; readonly start: () => void }>;
 
@@ -51,7 +60,7 @@ export function createFairLookups(
   const shares = createShares({
     capacity: Math.max(1, Math.floor(queriesMax * SHARED_PART)),
     guaranteed: QUERIES_GUARANTEED,
-    guaranteedFirst: QUERIES_OF_DEEP,
+    guaranteedFirst: DEEP.queries,
     overflow: 1 / SHARED_PART,
   });
   const late = createShares({
@@ -59,6 +68,7 @@ export function createFairLookups(
     guaranteed: QUERIES_GUARANTEED,
     overflow: 1,
   });
+  const lateness = createLateWatch<Started>({ clock, lateMs: LATE_MS, onLate: becomeLate });
   const queues = new Map<string, Waiting>();
   /** Whether one of those who wait may start, as far as is known. */
   let mayStart = false;
@@ -71,31 +81,52 @@ export function createFairLookups(
     workMsATurn: WORK_MS_A_TURN,
   });
 
-  async function findDomain(domain: string, options: FactsOptions): Promise<KnownDomain> {
-    const { tenant = "", deep } = options;
-    if (!options.dns) return await source.findDomain(domain, options);
+  function findDomain(domain: string, options: FactsOptions): Promise<KnownDomain> {
+    if (!options.dns) return source.findDomain(domain, options);
     const known = source.knownDomain(domain, options);
-    if (known !== undefined) return known;
-    const queries = deep ? QUERIES_OF_DEEP : 1;
-    if (!startsAtOnce(tenant, queries) && !(await turnOf(tenant, queries, options))) {
-      return await source.findDomain(domain, { ...options, deadlineMs: clock.monotonic() });
-    }
-    let isLate = false;
-    const becomeLate = () => {
-      if (!late.acquire(tenant, queries)) return;
-      isLate = true;
-      release(shares, tenant, queries);
-    };
-    const timer = setTimeout(becomeLate, LATE_MS);
-    try {
-      return await source.findDomain(domain, options);
-    } finally {
-      clearTimeout(timer);
-      release(isLate ? late : shares, tenant, queries);
-    }
+    if (known !== undefined) return Promise.resolve(known);
+    const { tenant = "", deep } = options;
+    const weight = deep ? DEEP : PLAIN;
+    const { queries } = weight;
+    if (startsAtOnce(tenant, weight)) return findStarted(domain, options, { tenant, queries });
+    return turnOf(tenant, queries, options).then((isStarted) =>
+      isStarted
+        ? findStarted(domain, options, { tenant, queries })
+        : source.findDomain(domain, { ...options, deadlineMs: clock.monotonic() }),
+    );
   }
 
-  function release(held: Shares, tenant: string, queries: number): void {
+  /** Finds a domain that is counted already, and releases its share once it is found or late. */
+  function findStarted(
+    domain: string,
+    options: FactsOptions,
+    { tenant, queries }: Pick<Started, "tenant" | "queries">,
+  ): Promise<KnownDomain> {
+    const started: Started = { tenant, queries, isLate: false };
+    lateness.begin(started);
+    const ended = () => {
+      lateness.end(started);
+      release(started.isLate ? late : shares, started);
+    };
+    return source.findDomain(domain, options).then(
+      (found) => {
+        ended();
+        return found;
+      },
+      (error: unknown) => {
+        ended();
+        throw error;
+      },
+    );
+  }
+
+  function becomeLate(started: Started): void {
+    if (!late.acquire(started.tenant, started.queries)) return;
+    started.isLate = true;
+    release(shares, started);
+  }
+
+  function release(held: Shares, { tenant, queries }: Started): void {
     held.release(tenant, queries);
     wake();
   }
@@ -108,11 +139,11 @@ export function createFairLookups(
   const isBehind = () => repliesUnread() > UNREAD_MAX;
 
   /** A tenant's first look-up never waits for those of others that are many. */
-  function startsAtOnce(tenant: string, queries: number): boolean {
+  function startsAtOnce(tenant: string, { queries, starts }: Weight): boolean {
     if (shares.heldBy(tenant) > 0 && (startsLeft <= 0 || queues.size > 0 || isBehind())) return false;
     if (!shares.acquire(tenant, queries)) return false;
     if (startsLeft === STARTS_A_TURN) setImmediate(beginTurn);
-    startsLeft -= 1;
+    startsLeft -= starts;
     return true;
   }
 

@@ -42,7 +42,7 @@ export type ChargeLog = {
 };
 
 /**
- * A group of 8 to 64 charges is committed before other calls that have arrived go on, so that the disk works beside the
+ * A whole group of 8 to 64 charges is committed before other calls that have arrived go on, so that the disk works beside the
  * thread. A smaller one gains more from their company, and with a larger one the thread has no time left over: both wait.
  */
 const AT_ONCE_MIN = 8;
@@ -81,17 +81,21 @@ export function createChargeLog(dependencies: {
     const isGroup = queue.length >= Math.floor(calls / 2);
     if (isSyncing) {
       // Of a disk that hangs no more is asked than one group: the thread goes on.
-      if (isGroup && committed.length === 0) commitInTurn();
-    } else if (isGroup || committed.length > 0) commitInTurn();
-    else groupTimer ??= setTimeout(commitInTurn, GROUP_WAIT_MAX_MS);
+      if (isGroup && committed.length === 0) commitWhole();
+    } else if (isGroup || committed.length > 0) commitWhole();
+    else groupTimer ??= setTimeout(commitIn, GROUP_WAIT_MAX_MS, setImmediate);
   }
 
-  function commitInTurn(): void {
+  function commitWhole(): void {
+    const isAtOnce = queue.length >= AT_ONCE_MIN && queue.length <= AT_ONCE_MAX;
+    commitIn(isAtOnce ? queueMicrotask : setImmediate);
+  }
+
+  function commitIn(later: (work: () => void) => unknown): void {
     clearTimeout(groupTimer);
     groupTimer = undefined;
     isCommitDue = true;
-    if (queue.length >= AT_ONCE_MIN && queue.length <= AT_ONCE_MAX) queueMicrotask(commitDue);
-    else setImmediate(commitDue);
+    later(commitDue);
   }
 
   function commitDue(): void {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
 import { madeOnce } from "../platform/made-once.ts";
-import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
+import { emptyLookup, isDenial, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { NOT_ALLOWED, QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
 
 /** A cached look-up, with its expiry on `Clock.monotonic`. */
@@ -148,10 +148,6 @@ export function createDnsCache({
     lookUp: lookUp as DnsCache["lookUp"],
     stats: () => ({ ...counts, entries: entries.known()?.size ?? 0 }),
   };
-}
-
-function isDenial({ outcome }: Lookup<RecordType>): boolean {
-  return outcome === "nxdomain" || outcome === "nodata";
 }
 
 function ttlMsOf(lookup: Lookup<RecordType>, lastFailureMs: number): number {

@@ -53,3 +53,8 @@ export function emptyLookup<T extends RecordType>(
 ): Lookup<T> {
   return { outcome, records: [], ttlSeconds, alias: false, detail };
 }
+
+/** Whether the DNS says that there are no such records, or no such name. */
+export function isDenial({ outcome }: Lookup<RecordType>): boolean {
+  return outcome === "nxdomain" || outcome === "nodata";
+}

@@ -1,4 +1,5 @@
-import { emptyLookup, type Lookup, type RecordType, type Resolver } from "../dns/lookup.ts";
+import { emptyLookup, isDenial, type Lookup, type RecordType, type Resolver } from "../dns/lookup.ts";
+import type { QueryAllowance } from "../dns/query-allowance.ts";
 import { typoTargets } from "../verification/email/providers.ts";
 
 /**
@@ -69,15 +70,23 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
     else if (before !== null) report?.("info", "The DNS answers again.");
   }
 
-  async function lookUp<T extends RecordType>(...asked: Parameters<Resolver["lookUp"]>): Promise<Lookup<T>> {
-    const lookup = (await resolver.lookUp(...asked)) as Lookup<T>;
-    if (lookup.outcome !== "nxdomain" && lookup.outcome !== "nodata") return lookup;
+  function lookUp<T extends RecordType>(
+    name: string,
+    type: T,
+    allowance?: QueryAllowance,
+  ): Promise<Lookup<T>> {
+    return resolver
+      .lookUp(name, type, allowance)
+      .then((lookup) => (isDenial(lookup) ? trustedDenial(lookup) : lookup));
+  }
+
+  async function trustedDenial<T extends RecordType>(lookup: Lookup<T>): Promise<Lookup<T>> {
     await firstRound;
     return isTrusted() ? lookup : emptyLookup<T>("error", 0, "untrusted_denial");
   }
 
   return {
-    resolver: { lookUp: lookUp as Resolver["lookUp"] },
+    resolver: { lookUp },
     epoch: () => epoch,
     trouble,
     checked: () => firstRound,

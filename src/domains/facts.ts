@@ -132,16 +132,17 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     if (same !== undefined) return same;
     const sofar: Gathering["sofar"] = { mail: { state: "timeout" } };
     const allowance: QueryAllowance = { left: QUERIES_MAX - PREFERRED_QUERIES };
-    const { promise: returned, resolve: onReturned } = Promise.withResolvers<void>();
-    const policy = deep ? policies.policyOf(domain, { allowance, returned }) : null;
+    const returned = deep ? Promise.withResolvers<void>() : null;
+    const policy =
+      returned === null ? null : policies.policyOf(domain, { allowance, returned: returned.promise });
     const routed = routing.routeOf(domain, {
       allowance,
       preferredAllowance: { left: PREFERRED_QUERIES },
       onHosts: (mail) => {
         sofar.mail = mail;
       },
-      onReturned,
-      ...(policy === null ? {} : { before: policy }),
+      onReturned: returned?.resolve,
+      before: policy,
     });
     void routed.then(({ mail }) => {
       sofar.mail = mail;

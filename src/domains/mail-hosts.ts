@@ -19,6 +19,8 @@ export type MailHost = {
 type KnownHost = MailHost & { readonly epoch: number };
 
 export type MailHosts = {
+  /** Returns a host that is cached and has not expired. */
+  readonly knownHost: (host: string) => MailHost | undefined;
   /** Resolves a host, in lower case without the last dot. Never rejects. */
   readonly reachOf: (host: string, allowance: QueryAllowance) => Promise<MailHost>;
 };
@@ -49,9 +51,14 @@ export function createMailHosts({
   /** Single flight; at most as many as there are look-ups. */
   const inFlight = new Map<string, Promise<MailHost>>();
 
+  function knownHost(host: string): MailHost | undefined {
+    const cached = known.get().get(host);
+    return cached !== undefined && cached.epoch === epoch() ? cached : undefined;
+  }
+
   function reachOf(host: string, allowance: QueryAllowance): Promise<MailHost> {
-    const before = known.get().get(host);
-    if (before !== undefined && before.epoch === epoch()) return Promise.resolve(before);
+    const cached = knownHost(host);
+    if (cached !== undefined) return Promise.resolve(cached);
     const same = inFlight.get(host);
     if (same !== undefined)
       return same.then((found) => (found.reach === "not_asked" ? resolveAndCache(host, allowance) : found));
@@ -74,7 +81,7 @@ export function createMailHosts({
     return found;
   }
 
-  return { reachOf };
+  return { knownHost, reachOf };
 }
 
 /**

@@ -18,9 +18,9 @@ export type RouteOptions = {
   /** Called with the exchangers before they are resolved, as routing whose targets are unknown. */
   readonly onHosts?: (mail: MailRouting) => void;
   /** Called when the left-over queries are added. */
-  readonly onReturned?: () => void;
+  readonly onReturned?: (() => void) | undefined;
   /** Settles before the other exchangers are looked up. */
-  readonly before?: Promise<unknown>;
+  readonly before?: Promise<unknown> | null;
 };
 
 export type MailRoutes = {
@@ -43,22 +43,17 @@ export function createMailRouting(dependencies: {
   const { cache, mailHosts } = dependencies;
 
   async function routeOf(domain: string, options: RouteOptions): Promise<RoutingFinding> {
-    const preferred = options.preferredAllowance;
+    const { allowance, preferredAllowance, onReturned } = options;
     const returnQueries = () => {
-      options.allowance.left += preferred.left;
-      preferred.left = 0;
-      options.onReturned?.();
+      allowance.left += preferredAllowance.left;
+      preferredAllowance.left = 0;
+      onReturned?.();
     };
-    const { mail, expiresAt } = await routeAsAnswered(domain, { ...options, onReturned: returnQueries });
+    const mx = await cache.lookUp(domain, "MX", allowance);
+    if (mx.outcome === "answer") return routeByExchangers(mx, options, returnQueries);
+    const { mail, expiresAt } = await routeWithoutMx(domain, mx, allowance);
+    returnQueries();
     return { mail: isDenied(mail) && isMajorProvider(domain) ? { state: "error" } : mail, expiresAt };
-  }
-
-  async function routeAsAnswered(domain: string, options: RouteOptions): Promise<RoutingFinding> {
-    const mx = await cache.lookUp(domain, "MX", options.allowance);
-    if (mx.outcome === "answer") return routeByExchangers(mx, options);
-    const routed = await routeWithoutMx(domain, mx, options.allowance);
-    options.onReturned?.();
-    return routed;
   }
 
   async function routeWithoutMx(
@@ -74,7 +69,11 @@ export function createMailRouting(dependencies: {
     return { mail: IMPLICIT[host.reach], expiresAt: Math.min(mx.expiresAt, host.expiresAt) };
   }
 
-  async function routeByExchangers(mx: CachedLookup<"MX">, options: RouteOptions): Promise<RoutingFinding> {
+  async function routeByExchangers(
+    mx: CachedLookup<"MX">,
+    options: RouteOptions,
+    returnQueries: () => void,
+  ): Promise<RoutingFinding> {
     const hosts = hostsByPreference(mx.records);
     const nullMixed = mx.records.some(({ exchange }) => exchange === ".");
     if (hosts.length > 0) {
@@ -87,7 +86,7 @@ export function createMailRouting(dependencies: {
         nullMixed,
       });
     }
-    const resolved = await resolveHosts(hosts, options);
+    const resolved = await resolveHosts(hosts, options, returnQueries);
     if (hosts.length === 0) return { mail: { state: "null_mx" }, expiresAt: mx.expiresAt };
     return {
       mail: { state: "mx", hosts, ...summarize(resolved), nullMixed },
@@ -96,11 +95,14 @@ export function createMailRouting(dependencies: {
   }
 
   /** Resolves exchangers within the allowance, in order of preference. */
-  async function resolveHosts(hosts: readonly string[], options: RouteOptions): Promise<readonly MailHost[]> {
-    const { allowance, preferredAllowance, onReturned, before } = options;
+  async function resolveHosts(
+    hosts: readonly string[],
+    { allowance, preferredAllowance, before }: RouteOptions,
+    returnQueries: () => void,
+  ): Promise<readonly MailHost[]> {
     const first = hosts.slice(0, HOSTS_TOGETHER);
-    let resolved = await resolveTogether(first, preferredAllowance);
-    onReturned?.();
+    let resolved = knownHosts(first) ?? (await resolveTogether(first, preferredAllowance));
+    returnQueries();
     if (resolved.some(isNotAsked)) {
       await before;
       resolved = await resolveTogether(first, allowance);
@@ -111,6 +113,17 @@ export function createMailRouting(dependencies: {
       resolved.push(...(await resolveTogether(next, allowance)));
     }
     return resolved;
+  }
+
+  /** The hosts, if all of them are cached: so are those of most domains that nobody asked for before. */
+  function knownHosts(hosts: readonly string[]): MailHost[] | null {
+    const known: MailHost[] = [];
+    for (const host of hosts) {
+      const one = mailHosts.knownHost(host);
+      if (one === undefined) return null;
+      known.push(one);
+    }
+    return known;
   }
 
   /** Resolves exchangers concurrently within the allowance, and repeats for the others while some of it is returned. */

@@ -35,10 +35,10 @@ function setting(queriesMax = 1000) {
 }
 
 describe("look-ups of several tenants", () => {
-  test("begin eight in a turn, and the first of another tenant at once", async () => {
+  test("begin 32 in a turn, and the first of another tenant at once", async () => {
     const { find, begunFor } = setting();
-    void find("a", 100);
-    expect(begunFor("a")).toBe(8);
+    void find("a", 200);
+    expect(begunFor("a")).toBe(32);
     void find("b", 1);
     expect(begunFor("b")).toBe(1);
     const begun: number[] = [];
@@ -46,7 +46,13 @@ describe("look-ups of several tenants", () => {
       await nextTurn();
       begun.push(begunFor("a"));
     }
-    expect(begun).toEqual([16, 24, 32]);
+    expect(begun).toEqual([64, 96, 128]);
+  });
+
+  test("begin eight in a turn where they are deep and come at once", () => {
+    const { find, begunFor } = setting();
+    void find("a", 100, { deep: true });
+    expect(begunFor("a")).toBe(8);
   });
 
   test("wait while the main thread lags behind the replies, but for a tenant's first", async () => {
@@ -63,11 +69,11 @@ describe("look-ups of several tenants", () => {
 
   test("are next where a tenant has the fewest under way", async () => {
     const { find, begunFor } = setting();
-    void find("a", 100);
+    void find("a", 200);
     await nextTurn();
-    void find("b", 9);
+    void find("b", 33);
     await nextTurn();
-    expect([begunFor("a"), begunFor("b")]).toEqual([16, 9]);
+    expect([begunFor("a"), begunFor("b")]).toEqual([64, 33]);
   });
 
   test("count twice where they are deep, and make room when they are answered", async () => {
@@ -83,10 +89,10 @@ describe("look-ups of several tenants", () => {
   test("that are given up before their turn get what is known by then", async () => {
     const { find, asked } = setting();
     const stop = new AbortController();
-    void find("a", 10, { signal: stop.signal });
+    void find("a", 34, { signal: stop.signal });
     stop.abort();
     await nextTurn();
     const deadlines = [...asked.values()].map(({ deadlineMs }) => deadlineMs);
-    expect(deadlines).toEqual([...Array(8).fill(undefined), 1000, 1000]);
+    expect(deadlines).toEqual([...Array(32).fill(undefined), 1000, 1000]);
   });
 });
