@@ -2,6 +2,7 @@ import type { DomainFactsSource, FactsOptions } from "../domains/facts.ts";
 import type { KnownDomain } from "../domains/known-domains.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createPacedSteps } from "../platform/paced-steps.ts";
+import { createWaitLimits } from "../platform/wait-limits.ts";
 import { createLateWatch } from "./late-watch.ts";
 import { createShares, type Shares } from "./shares.ts";
 
@@ -69,6 +70,7 @@ export function createFairLookups(
     overflow: 1,
   });
   const lateness = createLateWatch<Started>({ clock, lateMs: LATE_MS, onLate: becomeLate });
+  const limits = createWaitLimits(clock);
   const queues = new Map<string, Waiting>();
   /** Whether one of those who wait may start, as far as is known. */
   let mayStart = false;
@@ -152,25 +154,21 @@ export function createFairLookups(
   }
 
   /** Waits until a look-up of the tenant may start, and counts it; false where the wait was given up. */
-  function turnOf(tenant: string, queries: number, { deadlineMs, signal }: FactsOptions): Promise<boolean> {
+  function turnOf(tenant: string, queries: number, options: FactsOptions): Promise<boolean> {
     const queue: Waiting = queues.get(tenant) ?? new Set();
-    if (queue.size >= WAITING_PER_TENANT_MAX || signal?.aborted === true) return Promise.resolve(false);
+    if (queue.size >= WAITING_PER_TENANT_MAX || options.signal?.aborted === true) {
+      return Promise.resolve(false);
+    }
     queues.set(tenant, queue);
     return new Promise((resolve) => {
       const leave = (isStarted: boolean) => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", giveUp);
+        limits.ended(wait);
         queue.delete(waiting);
         if (queue.size === 0) queues.delete(tenant);
         resolve(isStarted);
       };
       const waiting = { queries, start: () => leave(true) };
-      const giveUp = () => leave(false);
-      const timer =
-        deadlineMs === undefined
-          ? undefined
-          : setTimeout(giveUp, Math.max(0, deadlineMs - clock.monotonic()));
-      signal?.addEventListener("abort", giveUp, { once: true });
+      const wait = limits.begin(options, () => leave(false));
       queue.add(waiting);
       wake();
     });

@@ -2,6 +2,7 @@ import type { DnsCache } from "../dns/cache.ts";
 import type { QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
 import { madeOnce } from "../platform/made-once.ts";
+import { createWaitLimits, type WaitLimits } from "../platform/wait-limits.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
 import { createKnownDomains, type KnownDomain, withJson } from "./known-domains.ts";
 import type { DomainListing } from "./lists.ts";
@@ -89,6 +90,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     plain: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.plain)),
     deep: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.deep)),
   };
+  const limits = createWaitLimits(clock);
   const gatherings = { plain: new Map<string, Gathering>(), deep: new Map<string, Gathering>() };
   const counts = { hits: 0, misses: 0 };
 
@@ -107,7 +109,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     if (!options.dns) return keepOffline(domain);
     if (hasEnded(options)) return factsAtDeadline(domain, options, null);
     const gathering = gather(domain, options.deep);
-    const whole = await withinDeadline(gathering.whole, options, clock);
+    const whole = await withinLimits(gathering.whole, options, limits);
     if (whole !== null && whole.epoch !== epoch()) return findDomain(domain, options);
     return whole ?? factsAtDeadline(domain, options, gathering);
   }
@@ -193,20 +195,12 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
 }
 
 /** Waits for a promise that never rejects; null where the caller's deadline or signal comes first. */
-function withinDeadline<T>(
-  work: Promise<T>,
-  { deadlineMs, signal }: FactsOptions,
-  clock: Clock,
-): Promise<T | null> {
-  if (deadlineMs === undefined && signal === undefined) return work;
+function withinLimits<T>(work: Promise<T>, options: FactsOptions, limits: WaitLimits): Promise<T | null> {
+  if (options.deadlineMs === undefined && options.signal === undefined) return work;
   return new Promise((resolve) => {
-    const stop = () => resolve(null);
-    const timer =
-      deadlineMs === undefined ? undefined : setTimeout(stop, Math.max(0, deadlineMs - clock.monotonic()));
-    signal?.addEventListener("abort", stop, { once: true });
+    const wait = limits.begin(options, () => resolve(null));
     void work.then((value) => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
+      limits.ended(wait);
       resolve(value);
     });
   });
