@@ -41,18 +41,22 @@ function entries(text: string): ReadonlySet<string> {
 
 /**
  * Returns whether the set contains the name or a parent of it, up to the registrable domain and never a public
- * suffix.
+ * suffix. Most names are not listed, and are not searched for their registrable domain.
  */
 function isListed(set: ReadonlySet<string>, name: string): boolean {
+  for (let start = 0; ; ) {
+    if (set.has(name.slice(start))) return name.length - start >= registrableLength(name);
+    const dot = name.indexOf(".", start);
+    if (dot === -1) return false;
+    start = dot + 1;
+  }
+}
+
+function registrableLength(name: string): number {
   const registrable = getDomain(name, {
     allowPrivateDomains: false,
     extractHostname: false,
     mixedInputs: false,
   });
-  if (registrable === null) return false;
-  for (let start = 0; ; ) {
-    if (set.has(name.slice(start))) return true;
-    if (name.length - start <= registrable.length) return false;
-    start = name.indexOf(".", start) + 1;
-  }
+  return registrable?.length ?? Number.POSITIVE_INFINITY;
 }
