@@ -49,7 +49,7 @@ export async function replyWhole(run: BatchRun): Promise<Reply> {
   run.call.units = run.reservation.chargedUnits();
   const body = Buffer.concat(texts);
   for (const text of texts) freeBytes(text);
-  return { status: 200, body, headers: replyHeaders(run) };
+  return { status: 200, body, headers: replyHeaders(run), isWithoutLength: true };
 }
 
 /** The reply of a call whose caller has left. What was charged until then stays charged. */
@@ -75,7 +75,7 @@ export async function replyKept(run: BatchRun, entry: IdempotentCall): Promise<R
   const keep = await kept.keep({ status: 200, headers });
   await run.reservation.record({ endpoint: run.call.route, units }, keep);
   run.call.units = units;
-  return { status: 200, body: kept.whole(), headers };
+  return { status: 200, body: kept.whole(), headers, isWithoutLength: true };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import { createArrivals } from "./arrivals.ts";
+import { inOnePiece } from "./bodies/byte-stream.ts";
 import type { Call, Handler, RouteContext } from "./call.ts";
 import { compressed, mayBeCompressed } from "./compression.ts";
 import { errorReply } from "./envelope.ts";
@@ -84,7 +85,12 @@ function respond(reply: Reply, headers: { [name: string]: string }, replyHeaders
   if (reply.headers !== undefined) Object.assign(headers, reply.headers);
   if (vary !== undefined && headers.Vary !== vary) headers.Vary = `${vary}, ${headers.Vary}`;
   if (reply.status !== 204) headers["Content-Type"] ??= JSON_TYPE;
-  return new Response(reply.body, { status: reply.status, headers: replyHeaders(headers) });
+  const { body } = reply;
+  const isInOnePiece = reply.isWithoutLength === true && body instanceof Uint8Array;
+  return new Response(isInOnePiece ? inOnePiece(body) : body, {
+    status: reply.status,
+    headers: replyHeaders(headers),
+  });
 }
 
 /** Returns a reply that closes the connection before its first byte: a body that fails at once leaves no head either. */

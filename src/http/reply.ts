@@ -5,6 +5,8 @@ export type Reply = {
   readonly headers?: { readonly [name: string]: string };
   /** It leaves as it is: its handler has looked at `Accept-Encoding`. */
   readonly isNegotiated?: true;
+  /** Its length is not announced: see `inOnePiece`. */
+  readonly isWithoutLength?: true;
 };
 
 export const JSON_TYPE = "application/json; charset=utf-8";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { byteStream } from "../../src/http/bodies/byte-stream.ts";
+import { byteStream, inOnePiece } from "../../src/http/bodies/byte-stream.ts";
 import { freeBytes } from "../../src/platform/free-bytes.ts";
 
 const part = new Uint8Array(10);
@@ -121,4 +121,41 @@ test("parts whose memory is reused once they are taken reach a slow reader uncha
   const each = Array.from({ length: PARTS }, (_, at) => at + 1);
   expect([...counts]).toEqual(each.map((value) => [value, PART_BYTES]));
   expect(taken).toEqual(each);
+});
+
+/** What a connection receives first of a reply that is made after its handler waited. */
+async function firstReceived(body: ReturnType<typeof inOnePiece>): Promise<string> {
+  await using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch() {
+      await new Promise((resolve) => setImmediate(resolve));
+      return new Response(body, { headers: { "X-First": "1", "X-Second": "2", "X-Third": "3" } });
+    },
+  });
+  const socket = connect(server.port ?? 0, "127.0.0.1");
+  try {
+    return await new Promise((resolve, reject) => {
+      socket.once("data", (bytes) => resolve(bytes.toString("latin1")));
+      socket.once("error", reject);
+      socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    });
+  } finally {
+    socket.destroy();
+  }
+}
+
+test("the headers of a large body in one piece leave together", async () => {
+  for (let call = 0; call < 20; call += 1) {
+    expect(await firstReceived(inOnePiece(Buffer.alloc(40_000, "a")))).toContain("\r\n\r\n");
+  }
+});
+
+test("a small body in one piece keeps its length, a large one is whole without", async () => {
+  const small = Buffer.alloc(8192, "a");
+  expect(inOnePiece(small)).toBe(small);
+  const large = Buffer.alloc(8193, "a");
+  const body = inOnePiece(large);
+  expect(body).toBeInstanceOf(ReadableStream);
+  expect(Buffer.from(await new Response(body).bytes()).equals(large)).toBe(true);
 });

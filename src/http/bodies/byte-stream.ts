@@ -75,6 +75,23 @@ export function byteStream(
   );
 }
 
+/** Up to this size the server sends headers and body together; they take less than 2 KB of its 16 KB. */
+const SENT_TOGETHER_BYTES_MAX = 8_192;
+
+/**
+ * A large body as a stream of one piece, without a `Content-Length`: with one, a reply that is made after its handler first
+ * waited goes out a word of its headers at a time, in 30 packets and 0.1 ms rather than in two.
+ */
+export function inOnePiece(body: Uint8Array): Uint8Array | ReadableStream<Uint8Array> {
+  if (body.byteLength <= SENT_TOGETHER_BYTES_MAX) return body;
+  return new ReadableStream({
+    start(parts) {
+      parts.enqueue(body);
+      parts.close();
+    },
+  });
+}
+
 /** The body of a HEAD whose length is not known: with a null or empty body the server would send `Content-Length: 0`. */
 export function unsentBody(): ReadableStream<Uint8Array> {
   return new ReadableStream(
