@@ -4,7 +4,7 @@ import type { Clock } from "./clock.ts";
 export type WaitLimit = {
   /** On `Clock.monotonic`; the wait ends up to 10 ms later. */
   readonly deadlineMs?: number | undefined;
-  /** Ends the wait when aborted. */
+  /** Ends the wait when aborted; not aborted yet. */
   readonly signal?: AbortSignal | undefined;
 };
 
