@@ -1,18 +1,18 @@
 import { LARGEST, ONE_AFTER_ANOTHER } from "../load/batch-scenarios.ts";
 import { BYSTANDERS_PER_SECOND } from "../load/bystander-scenario.ts";
-import type { SinglesJob, SinglesRound, Traffic } from "../load/jobs.ts";
+import { FLAT_OUT } from "../load/flat-out-scenario.ts";
+import type { SinglesJob, SinglesRound } from "../load/jobs.ts";
 import { drive } from "../load/processes.ts";
 import { spending } from "../load/readings.ts";
 import type { Bench } from "../load/scenarios.ts";
 import type { BenchServer } from "../load/server-process.ts";
 import { requireRight } from "../load/single-figures.ts";
 import type { Readings, Subject } from "./comparison.ts";
-import { CALL_UNITS, costOf, createRunNames } from "./server-cost.ts";
+import { CALL_COST_UNITS, CALL_UNITS, costOf, createRunNames } from "./server-cost.ts";
 
 type ServerSubject = Subject<BenchServer>;
 
 const CONNECTIONS = [16, 64, 256] as const;
-const CONNECTIONS_BEST = 256;
 /** Arrivals a second, a quarter to a half of what two cores do. */
 const OFFERED_PER_SECOND = 10_000;
 const MIXED_PER_SECOND = 5000;
@@ -23,7 +23,6 @@ const LEAD_MS = 500;
 
 /** Single checks of addresses whose domains both servers know: as many as they can answer, and at a set rate. */
 export function warmCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubject[] {
-  const warm = { kind: "warm" } as const;
   return [
     ...CONNECTIONS.map((connections) => ({
       name: `single verify, ${connections} connections`,
@@ -31,15 +30,15 @@ export function warmCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
       warmups: 1,
       units: CALL_UNITS,
       measure: (server: BenchServer) =>
-        measureCalls(server, { ...jobOf(warm, ms(ROUND_MS)), connections, ratePerSecond: null }),
+        measureCalls(server, { ...FLAT_OUT, connections, roundMs: ms(ROUND_MS) }),
     })),
     {
       name: `single verify at ${OFFERED_PER_SECOND.toLocaleString("en")}/s`,
       rounds: 5,
       warmups: 1,
-      units: costUnits(),
+      units: CALL_COST_UNITS,
       measure: (server) =>
-        measureCalls(server, { ...jobOf(warm, ms(ROUND_MS)), ratePerSecond: OFFERED_PER_SECOND }),
+        measureCalls(server, { ...FLAT_OUT, roundMs: ms(ROUND_MS), ratePerSecond: OFFERED_PER_SECOND }),
     },
   ];
 }
@@ -53,7 +52,12 @@ export function coldCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
       rounds: 5,
       warmups: 1,
       units: CALL_UNITS,
-      measure: (server) => measureCalls(server, jobOf({ kind: "cold", run: coldRun() }, ms(ROUND_MS))),
+      measure: (server) =>
+        measureCalls(server, {
+          ...FLAT_OUT,
+          traffic: { kind: "cold", run: coldRun() },
+          roundMs: ms(ROUND_MS),
+        }),
     },
     {
       name: "mixed calls beside batches of 1,000",
@@ -72,23 +76,6 @@ export function coldCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
   ];
 }
 
-function costUnits() {
-  const { CPU, "CPU of the main thread": main } = CALL_UNITS;
-  return { CPU, "CPU of the main thread": main };
-}
-
-function jobOf(traffic: Traffic, roundMs: number): Omit<SinglesJob, "aims"> {
-  return {
-    kind: "singles",
-    traffic,
-    connections: CONNECTIONS_BEST,
-    roundMs,
-    ratePerSecond: null,
-    spin: true,
-    rounds: 1,
-  };
-}
-
 async function measureCalls(server: BenchServer, job: Omit<SinglesJob, "aims">): Promise<Readings> {
   const { result, spent } = await spending(server, () => drive({ ...job, aims: [server] }));
   const { perSecond, replies } = rightRound(result.aims.flat());
@@ -96,7 +83,13 @@ async function measureCalls(server: BenchServer, job: Omit<SinglesJob, "aims">):
 }
 
 async function measureMixed(server: BenchServer, run: string, roundMs: number): Promise<Readings> {
-  const calls = { ...jobOf({ kind: "mixed", run }, roundMs), ratePerSecond: MIXED_PER_SECOND, spin: false };
+  const calls: Omit<SinglesJob, "aims"> = {
+    ...FLAT_OUT,
+    traffic: { kind: "mixed", run },
+    roundMs,
+    ratePerSecond: MIXED_PER_SECOND,
+    spin: false,
+  };
   const { result, spent } = await spending(server, () =>
     Promise.all([
       drive({ ...calls, aims: [server] }),
@@ -119,7 +112,8 @@ async function measureBeside(server: BenchServer, roundMs: number): Promise<Read
   });
   await Bun.sleep(LEAD_MS);
   const calls = {
-    ...jobOf({ kind: "warm" }, roundMs),
+    ...FLAT_OUT,
+    roundMs,
     connections: 64,
     ratePerSecond: BYSTANDERS_PER_SECOND,
     spin: false,

@@ -15,10 +15,10 @@ const MEMORY_ROUNDS = 3;
 const BATCHES_AT_A_TIME = 10;
 const LOOKUP_PROCESSES = 8;
 const LOOKUP_ROUNDS = 7;
-/** Of a result of the corpus of addresses, the comma after it left out. */
+/** Of each result of the stub: about three quarters of a real one, and the same in both checkouts. */
 const RESULT_BYTES = 255;
 
-/** Starts a server whose workers verify nothing, and write results of the usual size. */
+/** Starts a server whose workers verify nothing, and write results of a set size. */
 export function startStubServer(checkout: Checkout): Promise<BenchServer> {
   const environment = { BENCH_RESULT_BYTES: `${RESULT_BYTES}` };
   const options: ServerOptions = { ...checkout, file: "bench/load/stub-server.ts", environment };

@@ -1,11 +1,8 @@
 import type { Spent } from "../load/readings.ts";
 import type { Readings } from "./comparison.ts";
 
-export const CALL_UNITS = {
-  "calls a second": "calls/s",
-  CPU: "µs a call",
-  "CPU of the main thread": "µs a call",
-} as const;
+export const CALL_COST_UNITS = { CPU: "µs a call", "CPU of the main thread": "µs a call" } as const;
+export const CALL_UNITS = { "calls a second": "calls/s", ...CALL_COST_UNITS } as const;
 export const ITEM_UNITS = {
   "items a second": "items/s",
   CPU: "µs an item",

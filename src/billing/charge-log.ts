@@ -42,8 +42,9 @@ export type ChargeLog = {
 };
 
 /**
- * A whole group of 8 to 64 charges is committed before other calls that have arrived go on, so that the disk works beside the
- * thread. A smaller one gains more from their company, and with a larger one the thread has no time left over: both wait.
+ * A whole group of 8 to 64 charges is committed before other calls that have arrived go on, so that the disk works
+ * beside the thread. A smaller one gains more from their company, and with a larger one the thread has no time left over:
+ * both wait.
  */
 const AT_ONCE_MIN = 8;
 const AT_ONCE_MAX = 64;
