@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import { madeOnce } from "../platform/made-once.ts";
 import { createWaitLimits, type WaitLimits } from "../platform/wait-limits.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
-import { createKnownDomains, type KnownDomain, withJson } from "./known-domains.ts";
+import { createFreshFacts, createKnownDomains, type KnownDomain, withJson } from "./known-domains.ts";
 import type { DomainListing } from "./lists.ts";
 import { createMailHosts } from "./mail-hosts.ts";
 import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";
@@ -91,6 +91,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     deep: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.deep)),
   };
   const limits = createWaitLimits(clock);
+  const fresh = createFreshFacts();
   const gatherings = { plain: new Map<string, Gathering>(), deep: new Map<string, Gathering>() };
   const counts = { hits: 0, misses: 0 };
 
@@ -146,10 +147,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
       onReturned: returned?.resolve,
       before: policy,
     });
-    void routed.then(({ mail }) => {
-      sofar.mail = mail;
-    });
-    const whole = keepWhole(domain, routed, policy);
+    const whole = keepWhole(domain, routed, policy, sofar);
     const gathering: Gathering = { whole, sofar };
     pending.set(domain, gathering);
     return gathering;
@@ -159,13 +157,16 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     domain: string,
     routed: Promise<RoutingFinding>,
     deep: Promise<PolicyFinding> | null,
+    sofar: Gathering["sofar"],
   ): Promise<KnownDomain> {
     const startEpoch = epoch();
     const { mail, expiresAt } = await routed;
-    const policy = await deep;
+    sofar.mail = mail;
+    const policy = deep === null ? null : await deep;
     const facts = factsFrom(domain, mail, policy?.policyFor(mail.state !== "no_domain"));
     const expiresAtMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt);
     const known = withJson(facts, { epoch: startEpoch, expiresAtMs });
+    fresh.hold(known, facts);
     if (expiresAtMs > clock.monotonic())
       (policy === null ? tables.plain : tables.deep).get().set(domain, known);
     (policy === null ? gatherings.plain : gatherings.deep).delete(domain);

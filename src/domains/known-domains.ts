@@ -14,6 +14,8 @@ export type KnownDomain = {
   readonly expiresAtMs: number;
   /** The verdict on the facts, once it is computed. */
   domainVerdict: DomainVerdict | null;
+  /** The facts until the end of the turn in which they were found: who waited for them need not parse them. */
+  facts?: DomainFacts | null;
 };
 
 /** Bytes of an entry beside its texts. */
@@ -23,12 +25,27 @@ export function withJson(
   facts: DomainFacts,
   { epoch, expiresAtMs }: Pick<KnownDomain, "epoch" | "expiresAtMs">,
 ): KnownDomain {
-  return { json: JSON.stringify(facts), epoch, expiresAtMs, domainVerdict: null };
+  return { json: JSON.stringify(facts), epoch, expiresAtMs, domainVerdict: null, facts: null };
 }
 
-/** Parses the facts of a known domain, in some 3 µs. */
-export function factsIn({ json }: KnownDomain): DomainFacts {
-  return JSON.parse(json);
+/** Returns the facts of a known domain: as they were just found, or parsed, in some 3 µs. */
+export function factsIn({ facts, json }: KnownDomain): DomainFacts {
+  return facts ?? JSON.parse(json);
+}
+
+/** Holds the facts of domains until the end of the turn. */
+export function createFreshFacts() {
+  let domains: KnownDomain[] = [];
+  const forget = () => {
+    for (const domain of domains) domain.facts = null;
+    domains = [];
+  };
+  return {
+    hold(domain: KnownDomain, facts: DomainFacts): void {
+      domain.facts = facts;
+      if (domains.push(domain) === 1) setImmediate(forget);
+    },
+  };
 }
 
 /**

@@ -44,12 +44,11 @@ function entries(text: string): ReadonlySet<string> {
  * suffix. Most names are not listed, and are not searched for their registrable domain.
  */
 function isListed(set: ReadonlySet<string>, name: string): boolean {
-  for (let start = 0; ; ) {
+  const last = name.lastIndexOf(".");
+  for (let start = 0; start < last; start = name.indexOf(".", start) + 1) {
     if (set.has(name.slice(start))) return name.length - start >= registrableLength(name);
-    const dot = name.indexOf(".", start);
-    if (dot === -1) return false;
-    start = dot + 1;
   }
+  return false;
 }
 
 function registrableLength(name: string): number {

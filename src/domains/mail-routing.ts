@@ -1,8 +1,8 @@
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
-import type { MailExchange } from "../dns/lookup.ts";
 import type { QueryAllowance } from "../dns/query-allowance.ts";
-import type { MailExchangers, MailRouting } from "../verification/email/domain-facts.ts";
+import type { MailRouting } from "../verification/email/domain-facts.ts";
 import { isMajorProvider } from "../verification/email/providers.ts";
+import { hostsByPreference, isNotAsked, isUnusable, summarize } from "./exchangers.ts";
 import type { MailHost, MailHosts } from "./mail-hosts.ts";
 
 export type RoutingFinding = {
@@ -15,7 +15,7 @@ export type RouteOptions = {
   readonly allowance: QueryAllowance;
   /** Queries reserved for the preferred exchangers; those left over are added to the allowance. */
   readonly preferredAllowance: QueryAllowance;
-  /** Called with the exchangers before they are resolved, as routing whose targets are unknown. */
+  /** Called with exchangers that are not cached before they are resolved, as routing whose targets are unknown. */
   readonly onHosts?: (mail: MailRouting) => void;
   /** Called when the left-over queries are added. */
   readonly onReturned?: (() => void) | undefined;
@@ -28,10 +28,6 @@ export type MailRoutes = {
   readonly routeOf: (domain: string, options: RouteOptions) => Promise<RoutingFinding>;
 };
 
-/** The exchangers that are reported: more than any sender tries. */
-const HOSTS_MAX = 64;
-/** Characters of all reported names, which go to a thread and into each result: 64 of the longest take 16 KB. */
-const HOSTS_CHARACTERS_MAX = 4_096;
 /** Exchangers that are resolved at a time, the preferred first; further ones only where none of them is usable. */
 const HOSTS_TOGETHER = 16;
 
@@ -42,21 +38,25 @@ export function createMailRouting(dependencies: {
 }): MailRoutes {
   const { cache, mailHosts } = dependencies;
 
-  async function routeOf(domain: string, options: RouteOptions): Promise<RoutingFinding> {
-    const { allowance, preferredAllowance, onReturned } = options;
-    const returnQueries = () => {
-      allowance.left += preferredAllowance.left;
-      preferredAllowance.left = 0;
-      onReturned?.();
-    };
-    const mx = await cache.lookUp(domain, "MX", allowance);
-    if (mx.outcome === "answer") return routeByExchangers(mx, options, returnQueries);
-    const { mail, expiresAt } = await routeWithoutMx(domain, mx, allowance);
-    returnQueries();
-    return { mail: isDenied(mail) && isMajorProvider(domain) ? { state: "error" } : mail, expiresAt };
+  function routeOf(domain: string, options: RouteOptions): Promise<RoutingFinding> {
+    return cache
+      .lookUp(domain, "MX", options.allowance)
+      .then((mx) =>
+        mx.outcome === "answer" ? routeByExchangers(mx, options) : routeWithoutMx(domain, mx, options),
+      );
   }
 
   async function routeWithoutMx(
+    domain: string,
+    mx: CachedLookup<"MX">,
+    options: RouteOptions,
+  ): Promise<RoutingFinding> {
+    const { mail, expiresAt } = await routeByOwnName(domain, mx, options.allowance);
+    returnQueries(options);
+    return { mail: isDenied(mail) && isMajorProvider(domain) ? { state: "error" } : mail, expiresAt };
+  }
+
+  async function routeByOwnName(
     domain: string,
     mx: CachedLookup<"MX">,
     allowance: QueryAllowance,
@@ -69,40 +69,30 @@ export function createMailRouting(dependencies: {
     return { mail: IMPLICIT[host.reach], expiresAt: Math.min(mx.expiresAt, host.expiresAt) };
   }
 
-  async function routeByExchangers(
+  /** At once where all hosts are cached: so are those of most domains that nobody asked for before. */
+  function routeByExchangers(
     mx: CachedLookup<"MX">,
     options: RouteOptions,
-    returnQueries: () => void,
-  ): Promise<RoutingFinding> {
+  ): RoutingFinding | Promise<RoutingFinding> {
     const hosts = hostsByPreference(mx.records);
     const nullMixed = mx.records.some(({ exchange }) => exchange === ".");
-    if (hosts.length > 0) {
-      options.onHosts?.({
-        state: "mx",
-        hosts,
-        targets: "unknown",
-        cname: false,
-        partlyDead: false,
-        nullMixed,
-      });
+    const first = hosts.slice(0, HOSTS_TOGETHER);
+    const known = knownHosts(first);
+    if (known !== null && (known.length === hosts.length || !known.every(isUnusable))) {
+      returnQueries(options);
+      return byHosts(mx, hosts, known, nullMixed);
     }
-    const resolved = await resolveHosts(hosts, options, returnQueries);
-    if (hosts.length === 0) return { mail: { state: "null_mx" }, expiresAt: mx.expiresAt };
-    return {
-      mail: { state: "mx", hosts, ...summarize(resolved), nullMixed },
-      expiresAt: Math.min(mx.expiresAt, ...resolved.map(({ expiresAt }) => expiresAt)),
-    };
+    const targets = { targets: "unknown", cname: false, partlyDead: false } as const;
+    options.onHosts?.({ state: "mx", hosts, ...targets, nullMixed });
+    return resolveHosts(hosts, options).then((resolved) => byHosts(mx, hosts, resolved, nullMixed));
   }
 
   /** Resolves exchangers within the allowance, in order of preference. */
-  async function resolveHosts(
-    hosts: readonly string[],
-    { allowance, preferredAllowance, before }: RouteOptions,
-    returnQueries: () => void,
-  ): Promise<readonly MailHost[]> {
+  async function resolveHosts(hosts: readonly string[], options: RouteOptions): Promise<readonly MailHost[]> {
+    const { allowance, preferredAllowance, before } = options;
     const first = hosts.slice(0, HOSTS_TOGETHER);
-    let resolved = knownHosts(first) ?? (await resolveTogether(first, preferredAllowance));
-    returnQueries();
+    let resolved = await resolveTogether(first, preferredAllowance);
+    returnQueries(options);
     if (resolved.some(isNotAsked)) {
       await before;
       resolved = await resolveTogether(first, allowance);
@@ -115,7 +105,7 @@ export function createMailRouting(dependencies: {
     return resolved;
   }
 
-  /** The hosts, if all of them are cached: so are those of most domains that nobody asked for before. */
+  /** The hosts, if all of them are cached. */
   function knownHosts(hosts: readonly string[]): MailHost[] | null {
     const known: MailHost[] = [];
     for (const host of hosts) {
@@ -138,6 +128,26 @@ export function createMailRouting(dependencies: {
   return { routeOf };
 }
 
+/** Adds what is left of the preferred exchangers' queries to the allowance. */
+function returnQueries({ allowance, preferredAllowance, onReturned }: RouteOptions): void {
+  allowance.left += preferredAllowance.left;
+  preferredAllowance.left = 0;
+  onReturned?.();
+}
+
+/** The routing of a domain whose exchangers are resolved. */
+function byHosts(
+  mx: CachedLookup<"MX">,
+  hosts: readonly string[],
+  resolved: readonly MailHost[],
+  nullMixed: boolean,
+): RoutingFinding {
+  if (hosts.length === 0) return { mail: { state: "null_mx" }, expiresAt: mx.expiresAt };
+  let { expiresAt } = mx;
+  for (const host of resolved) expiresAt = Math.min(expiresAt, host.expiresAt);
+  return { mail: { state: "mx", hosts, ...summarize(resolved), nullMixed }, expiresAt };
+}
+
 /**
  * Returns whether the DNS denies the domain. Where it denies a large mail provider it is itself at fault: a filter, a
  * captive portal, a resolver without its upstream. No denial of such a domain is believed.
@@ -156,45 +166,3 @@ const IMPLICIT: { readonly [Reach in MailHost["reach"]]: MailRouting } = {
   error: { state: "error" },
   not_asked: { state: "error" },
 };
-
-/** Returns each host once, by preference. Equal ones are sorted by name, as servers rotate them. */
-function hostsByPreference(records: readonly MailExchange[]): string[] {
-  const sorted = [...records].sort(
-    (a, b) => a.preference - b.preference || (a.exchange < b.exchange ? -1 : a.exchange > b.exchange ? 1 : 0),
-  );
-  const hosts = new Set(sorted.map(({ exchange }) => exchange));
-  hosts.delete(".");
-  let characters = 0;
-  return [...hosts].slice(0, HOSTS_MAX).filter((host) => {
-    characters += host.length;
-    return characters <= HOSTS_CHARACTERS_MAX;
-  });
-}
-
-function isUseless({ reach }: MailHost): boolean {
-  return reach === "dead" || reach === "private" || reach === "literal";
-}
-
-function isUnusable(host: MailHost): boolean {
-  return isUseless(host) || isNotAsked(host);
-}
-
-function isNotAsked({ reach }: MailHost): boolean {
-  return reach === "not_asked";
-}
-
-function summarize(hosts: readonly MailHost[]): Pick<MailExchangers, "targets" | "cname" | "partlyDead"> {
-  const reaches = new Set(hosts.map(({ reach }) => reach));
-  return {
-    targets: bestTarget(reaches),
-    cname: hosts.some(({ alias }) => alias),
-    partlyDead: reaches.has("public") && hosts.some(isUseless),
-  };
-}
-
-function bestTarget(reaches: ReadonlySet<MailHost["reach"]>): MailExchangers["targets"] {
-  if (reaches.has("public")) return "public";
-  if (reaches.has("timeout") || reaches.has("error") || reaches.has("not_asked")) return "unknown";
-  if (reaches.has("literal")) return "literal";
-  return reaches.has("private") ? "private" : "dead";
-}

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createDnsCache } from "../../src/dns/cache.ts";
 import type { RecordType, Resolver } from "../../src/dns/lookup.ts";
 import { createDomainFacts, type DomainFactsSource, type FactsOptions } from "../../src/domains/facts.ts";
@@ -147,6 +148,21 @@ describe("cached facts", () => {
     expect(setting.facts.cachedFacts("one.com", PLAIN)).toEqual(factsIn(found));
     expect(found.json).toBe(JSON.stringify(factsIn(found)));
     expect(setting.facts.cachedFacts("one.com", DEEP)).toBeUndefined();
+  });
+
+  test("are at hand to whoever waited for them, and a text alone after that turn", async () => {
+    await using setting = await startFacts();
+    const [found, joined] = await Promise.all([
+      setting.facts.findDomain("one.com", PLAIN),
+      setting.facts.findDomain("one.com", PLAIN),
+    ]);
+    expect(joined).toBe(found);
+    const atHand = found.facts;
+    expect(atHand).toEqual(JSON.parse(found.json));
+    expect(factsIn(found)).toBe(atHand as DomainFacts);
+    await nextTurn();
+    expect(found.facts).toBeNull();
+    expect(factsIn(found)).toEqual(atHand as DomainFacts);
   });
 
   test("expire with the shortest TTL of their look-ups", async () => {

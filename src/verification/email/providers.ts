@@ -49,7 +49,8 @@ function readTable(text: string): Table {
 export function providerOf(domain: string): Provider | undefined {
   const exact = table.providers.get(domain);
   if (exact !== undefined) return exact;
-  for (let dot = domain.indexOf("."); dot !== -1; dot = domain.indexOf(".", dot + 1)) {
+  const last = domain.lastIndexOf(".");
+  for (let dot = domain.indexOf("."); dot < last; dot = domain.indexOf(".", dot + 1)) {
     const parent = table.providers.get(domain.slice(dot + 1));
     if (parent?.subdomains === true) return parent;
   }
