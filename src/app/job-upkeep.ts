@@ -6,7 +6,7 @@ import type { JobPort } from "../store/job-port.ts";
 import type { ChunkClaim } from "../store/job-records.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import type { PartPort } from "../store/part-port.ts";
-import { repeatUpkeep } from "./upkeep.ts";
+import { EXPIRE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 export type JobUpkeepDependencies = {
   readonly store: Pick<JobPort, "findJob" | "reapChunks">;
@@ -29,12 +29,14 @@ export function repeatJobUpkeep(
   failed: (what: string) => (error: unknown) => void,
   stack: AsyncDisposableStack,
 ): void {
+  const pruningFailed = failed("pruning of jobs failed");
   if (shared !== null) {
     const work = { held: jobRunner.held, reading: jobs.reading, inWork: jobTally.inWorkElsewhere };
     const upkeep = { everyMs: RENEW_LEASES_MS, reportError: failed("keeping the leases of jobs failed") };
     void repeatUpkeep(() => keepLeases(shared, store, work), upkeep, stack)();
+    const removeFrames = async () => shared.removeAbandonedFrames(uploadMs);
+    repeatUpkeep(removeFrames, { everyMs: EXPIRE_INTERVAL_MS, reportError: pruningFailed }, stack);
   }
-  const pruningFailed = failed("pruning of jobs failed");
   const accountOf = async (jobId: string) => {
     const job = await store.findJob(jobId);
     return job?.status === "receiving" ? job.accountId : null;
@@ -44,7 +46,6 @@ export function repeatJobUpkeep(
     await takenOver;
     if (shared !== null) await jobs.dropCutOff();
     await jobs.prune();
-    if (shared !== null) await shared.removeAbandonedFrames(uploadMs);
   };
   repeatUpkeep(prune, { everyMs: PRUNE_MS, reportError: pruningFailed }, stack);
 }

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { OperatorPort } from "../../operator-port.ts";
 import { CLOCK_ROW, keepClock } from "../billing/clock-rows.ts";
 import type { Connection } from "../connection/connection.ts";
+import { builtOnce } from "../connection/orm.ts";
 import { deleteJobs } from "../jobs/job-rows.ts";
 import { accounts, apiKeys, keptClock, operatorActs, operatorCommands, planPeriods } from "../schema.ts";
 import { removeWebhooks } from "../webhooks/webhook-rows.ts";
@@ -164,10 +165,7 @@ function clockCases({
   return {
     findKeptClock: () =>
       read(async (orm) => {
-        const [row] = await orm
-          .select({ keptAt: keptClock.keptAt, confirmedAt: keptClock.confirmedAt })
-          .from(keptClock)
-          .where(eq(keptClock.clockId, CLOCK_ROW));
+        const [row] = await clockRow(orm).execute();
         return row ?? null;
       }),
     keepClock: (keptAt) => transact((orm) => keepClock(orm, keptAt)),
@@ -177,3 +175,12 @@ function clockCases({
       }),
   };
 }
+
+// Read every second.
+const clockRow = builtOnce((orm) =>
+  orm
+    .select({ keptAt: keptClock.keptAt, confirmedAt: keptClock.confirmedAt })
+    .from(keptClock)
+    .where(eq(keptClock.clockId, CLOCK_ROW))
+    .prepare("kept_clock"),
+);

@@ -29,6 +29,18 @@ export function createDirectoryTurnCases(
       .where(ofState)
       .prepare("directory_turn"),
   );
+  const take = builtOnce((orm) =>
+    orm
+      .update(states)
+      .set({
+        term: sql`${states.term} + CASE WHEN ${states.owner} = ${processId} THEN 0 ELSE 1 END`,
+        owner: processId,
+        leaseUntil: sql`${SERVER_NOW} + ${TURN_MS}::bigint`,
+      })
+      .where(and(ofState, isFree))
+      .returning({ ...AGE, revision: states.revision, term: states.term })
+      .prepare("take_directory_turn"),
+  );
   return {
     takeDirectoryTurn: async () => {
       const [found] = await read((orm) => turn(orm).execute());
@@ -37,15 +49,7 @@ export function createDirectoryTurnCases(
       if (found?.isFree === false) return { ...known, term: null };
       return transact(async (orm) => {
         if (found === undefined) await orm.insert(states).values({ stateId: STATE_ID }).onConflictDoNothing();
-        const [taken] = await orm
-          .update(states)
-          .set({
-            term: sql`${states.term} + CASE WHEN ${states.owner} = ${processId} THEN 0 ELSE 1 END`,
-            owner: processId,
-            leaseUntil: sql`${SERVER_NOW} + ${TURN_MS}::bigint`,
-          })
-          .where(and(ofState, isFree))
-          .returning({ ...AGE, revision: states.revision, term: states.term });
+        const [taken] = await take(orm).execute();
         return taken ?? { ...known, term: null };
       });
     },

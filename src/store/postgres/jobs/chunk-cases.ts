@@ -41,7 +41,11 @@ type ClaimCases = Pick<
   "claimChunk" | "claimGap" | "releaseChunk" | "keepUnchecked" | "reapChunks" | "endRound"
 >;
 
-function claimCases({ transact }: Connection, processId: string, clock: Pick<Clock, "now">): ClaimCases {
+function claimCases(
+  { transact, read }: Connection,
+  processId: string,
+  clock: Pick<Clock, "now">,
+): ClaimCases {
   async function claimFound(
     orm: Orm,
     first: ReturnType<typeof nextChunk>,
@@ -83,7 +87,11 @@ function claimCases({ transact }: Connection, processId: string, clock: Pick<Clo
         await addProgress(orm, { jobId, processed: unchecked, counts: { unknown: unchecked }, units: 0 });
       }),
 
-    reapChunks: () => transact((orm) => putBack(orm, hasEnded(jobChunks.leaseUntil), "counted")),
+    reapChunks: async () => {
+      // Looked for every second: a transaction is begun only where there is something to put back.
+      if ((await read((orm) => lapsedChunk(orm).execute())).length === 0) return 0;
+      return transact((orm) => putBack(orm, hasEnded(jobChunks.leaseUntil), "counted"));
+    },
 
     endRound: (jobId, ended) =>
       transact(async (orm) => {
@@ -120,6 +128,15 @@ const firstWaiting = (orm: Orm, isClaimable: SQL | undefined) =>
     .orderBy(asc(jobChunks.n))
     .limit(1)
     .for("no key update", { of: jobChunks, skipLocked: true });
+
+const lapsedChunk = builtOnce((orm) =>
+  orm
+    .select({ n: jobChunks.n })
+    .from(jobChunks)
+    .where(and(sql`${jobChunks.state} = 'claimed'`, hasEnded(jobChunks.leaseUntil)))
+    .limit(1)
+    .prepare("lapsed_chunk"),
+);
 
 const nextChunk = builtOnce((orm) =>
   firstWaiting(orm, inArray(jobs.status, [...RUNNING])).prepare("next_chunk"),

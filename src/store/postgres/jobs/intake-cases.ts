@@ -5,7 +5,7 @@ import { UNFINISHED } from "../../job-records.ts";
 import { StorageError } from "../../storage-error.ts";
 import { lockAccounts } from "../account-locks.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Orm } from "../connection/orm.ts";
+import { builtOnce, type Orm } from "../connection/orm.ts";
 import { LEASE_END, SERVER_NOW } from "../connection/server-clock.ts";
 import { putReply } from "../reply-rows.ts";
 import { jobChunks, jobInputs, jobs } from "../schema.ts";
@@ -64,14 +64,7 @@ export function intakeCases({ transact, read }: Connection, processId: string): 
 
     unreadJobs: () =>
       read(async (orm) => {
-        const isUnread = or(
-          lt(jobs.readUntil, SERVER_NOW),
-          and(isNull(jobs.reader), lt(jobs.createdAt, sql`${SERVER_NOW} - ${UNREAD_MS}::bigint`)),
-        );
-        const rows = await orm
-          .select(JOB_COLUMNS)
-          .from(jobs)
-          .where(and(eq(jobs.status, "receiving"), isUnread));
+        const rows = await unreadJobs(orm).execute();
         return rows.map(readJob);
       }),
 
@@ -115,3 +108,20 @@ export function intakeCases({ transact, read }: Connection, processId: string): 
       }),
   };
 }
+
+// Asked for every second.
+const unreadJobs = builtOnce((orm) =>
+  orm
+    .select(JOB_COLUMNS)
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.status, "receiving"),
+        or(
+          lt(jobs.readUntil, SERVER_NOW),
+          and(isNull(jobs.reader), lt(jobs.createdAt, sql`${SERVER_NOW} - ${UNREAD_MS}::bigint`)),
+        ),
+      ),
+    )
+    .prepare("unread_jobs"),
+);

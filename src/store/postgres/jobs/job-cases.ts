@@ -1,9 +1,9 @@
-import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Clock } from "../../../platform/clock.ts";
 import type { JobPort } from "../../job-port.ts";
 import { type JobRecord, UNFINISHED } from "../../job-records.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Orm } from "../connection/orm.ts";
+import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
 import { type IntakeCases, intakeCases } from "./intake-cases.ts";
 import { emitJobEvent, JOB_COLUMNS, jobsOf, lockJob, ofTenant, readJob } from "./job-rows.ts";
@@ -101,11 +101,7 @@ function readCases({ read }: Connection): ReadCases {
 
     jobsIn: (statuses) =>
       read(async (orm) => {
-        const rows = await orm
-          .select(JOB_COLUMNS)
-          .from(jobs)
-          .where(inArray(jobs.status, [...statuses]))
-          .orderBy(asc(jobs.createdAt), asc(jobs.jobId));
+        const rows = await jobsInStatus(orm).execute({ statuses: arrayOf(statuses) });
         return rows.map(readJob);
       }),
 
@@ -122,12 +118,27 @@ function readCases({ read }: Connection): ReadCases {
 
     jobsToErase: (now, limit) =>
       read(async (orm) => {
-        const rows = await orm
-          .select(JOB_COLUMNS)
-          .from(jobs)
-          .where(and(isNull(jobs.erasedAt), lte(jobs.expiresAt, now)))
-          .limit(limit);
+        const rows = await expiredJobs(orm).execute({ now, limit });
         return rows.map(readJob);
       }),
   };
 }
+
+// Asked for every second.
+const jobsInStatus = builtOnce((orm) =>
+  orm
+    .select(JOB_COLUMNS)
+    .from(jobs)
+    .where(sql`${jobs.status} = ${listIn("statuses", "text")}`)
+    .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
+    .prepare("jobs_in_status"),
+);
+
+const expiredJobs = builtOnce((orm) =>
+  orm
+    .select(JOB_COLUMNS)
+    .from(jobs)
+    .where(and(isNull(jobs.erasedAt), lte(jobs.expiresAt, sql.placeholder("now"))))
+    .limit(sql.placeholder("limit"))
+    .prepare("expired_jobs"),
+);

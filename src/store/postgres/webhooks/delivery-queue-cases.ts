@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
 import type { WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Orm } from "../connection/orm.ts";
+import { builtOnce, type Orm } from "../connection/orm.ts";
 import { hasEnded, SERVER_NOW } from "../connection/server-clock.ts";
 import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
 import {
@@ -35,7 +35,7 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
   return {
     claimDelivery: async (now, exceptAccounts) => {
       // Looked for every half second: a transaction is begun only where there is something to claim.
-      if ((await read((orm) => inTurn(orm, now, exceptAccounts))).length === 0) return null;
+      if ((await read((orm) => dueWebhook(orm).execute({ now }))).length === 0) return null;
       return transact(async (orm) => {
         for (;;) {
           const turn = inTurn(orm, now, exceptAccounts);
@@ -113,3 +113,13 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
     reapDeliveries: () => transact((orm) => releaseDeliveries(orm, hasEnded(deliveries.leaseUntil))),
   };
 }
+
+/** A webhook that is due, also one of an account that has its share. */
+const dueWebhook = builtOnce((orm) =>
+  orm
+    .select({ webhookId: webhooks.webhookId })
+    .from(webhooks)
+    .where(and(isNotNull(webhooks.dueAt), lte(webhooks.dueAt, sql.placeholder("now"))))
+    .limit(1)
+    .prepare("due_webhook"),
+);
