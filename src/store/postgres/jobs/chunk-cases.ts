@@ -8,7 +8,7 @@ import type { Connection } from "../connection/connection.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
 import { hasEnded, LEASE_END } from "../connection/server-clock.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
-import { addProgress, chunksFrom, isHeld, putBack, unfinishedChunks } from "./chunk-rows.ts";
+import { addProgress, chunksFrom, isHeld, lapsedChunk, putBack, unfinishedChunks } from "./chunk-rows.ts";
 import { emitJobEvent, JOB_COLUMNS, lockJob, readJob } from "./job-rows.ts";
 
 type ChunkCases = Pick<
@@ -128,15 +128,6 @@ const firstWaiting = (orm: Orm, isClaimable: SQL | undefined) =>
     .orderBy(asc(jobChunks.n))
     .limit(1)
     .for("no key update", { of: jobChunks, skipLocked: true });
-
-const lapsedChunk = builtOnce((orm) =>
-  orm
-    .select({ n: jobChunks.n })
-    .from(jobChunks)
-    .where(and(sql`${jobChunks.state} = 'claimed'`, hasEnded(jobChunks.leaseUntil)))
-    .limit(1)
-    .prepare("lapsed_chunk"),
-);
 
 const nextChunk = builtOnce((orm) =>
   firstWaiting(orm, inArray(jobs.status, [...RUNNING])).prepare("next_chunk"),

@@ -2,6 +2,7 @@ import { and, asc, count, eq, type Placeholder, type SQL, sql } from "drizzle-or
 import type { ChunkClaim, FinishedChunk } from "../../job-records.ts";
 import type { UnfinishedChunks } from "../../job-rounds.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
+import { hasEnded } from "../connection/server-clock.ts";
 import { jobChunks, jobResults, jobs } from "../schema.ts";
 
 /** Counts the chunks of a job that are not done. */
@@ -44,6 +45,16 @@ export async function putBack(
     .returning({ n: jobChunks.n });
   return rows.length;
 }
+
+/** A claimed chunk whose process has not renewed its lease. */
+export const lapsedChunk = builtOnce((orm) =>
+  orm
+    .select({ n: jobChunks.n })
+    .from(jobChunks)
+    .where(and(sql`${jobChunks.state} = 'claimed'`, hasEnded(jobChunks.leaseUntil)))
+    .limit(1)
+    .prepare("lapsed_chunk"),
+);
 
 function attemptsLeft(attempts: number | "counted" | "not_counted"): SQL {
   if (attempts === "counted") return sql`${jobChunks.attempt}`;
