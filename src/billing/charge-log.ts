@@ -50,6 +50,14 @@ const AT_ONCE_MIN = 8;
 const AT_ONCE_MAX = 64;
 
 /**
+ * Where charges come in one upon the other, a group of fewer than `AT_ONCE_MIN` begins no sooner after the last one,
+ * unless all calls that are open are in it: what a commit costs hardly grows with its charges.
+ */
+const DENSE_SPACE_MS = 0.6;
+/** Charges in a millisecond, from one group to the next, from which they are taken to come in one upon the other. */
+const DENSE_PER_MS = 4;
+
+/**
  * Writes charges in groups: half of the calls that are open at the busiest share a transaction, at most
  * `entriesPerCommitMax` of them. While one group is on its way to the disk the next is committed, and follows it at once:
  * the disk is never idle while there is something for it. It is waited for beside the thread, not on it. A caller who
@@ -58,6 +66,7 @@ const AT_ONCE_MAX = 64;
  */
 export function createChargeLog(dependencies: {
   store: Pick<EmbeddedStore, "record" | "sync" | "isOpen">;
+  monotonic: () => number;
   /** Calls that may still be charged. */
   openCalls: () => number;
   entriesPerCommitMax: number;
@@ -66,7 +75,7 @@ export function createChargeLog(dependencies: {
   /** Returns the marks that are to be written with the charges. */
   quotaMarks: (charges: readonly ChargeEntry[]) => readonly QuotaMark[];
 }): AtOnce<ChargeLog> {
-  const { store, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;
+  const { store, monotonic, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;
   let queue: WaitingCharge[] = [];
   /** Charges that are committed and not yet on their way to the disk. */
   let committed: readonly WaitingCharge[] = [];
@@ -74,17 +83,24 @@ export function createChargeLog(dependencies: {
   let isCommitDue = false;
   let isSyncing = false;
   let groupTimer: Timer | undefined;
+  let begunMs = Number.NEGATIVE_INFINITY;
+  /** Charges of the last group, for each millisecond since the one before. */
+  let perMs = 0;
   const busiest = createBusiestCount(openCalls);
 
   function schedule(): void {
     const calls = busiest.rise();
     if (isCommitDue || queue.length + committed.length === 0) return;
-    const isGroup = queue.length >= Math.floor(calls / 2);
+    const isGroup = queue.length >= Math.floor(calls / 2) && (queue.length >= AT_ONCE_MIN || mayBeSmall());
     if (isSyncing) {
       // Of a disk that hangs no more is asked than one group: the thread goes on.
       if (isGroup && committed.length === 0) commitWhole();
     } else if (isGroup || committed.length > 0) commitWhole();
     else groupTimer ??= setTimeout(commitIn, GROUP_WAIT_MAX_MS, setImmediate);
+  }
+
+  function mayBeSmall(): boolean {
+    return perMs < DENSE_PER_MS || queue.length >= openCalls() || monotonic() - begunMs >= DENSE_SPACE_MS;
   }
 
   function commitWhole(): void {
@@ -122,6 +138,9 @@ export function createChargeLog(dependencies: {
   }
 
   function commit(): void {
+    const nowMs = monotonic();
+    perMs = nowMs > begunMs ? queue.length / (nowMs - begunMs) : 0;
+    begunMs = nowMs;
     const written = writeNext("with_sync");
     // Almost always nothing was left, and the group need not be copied.
     committed = committed.length === 0 ? written : [...committed, ...written];

@@ -94,6 +94,7 @@ export function createMeter(dependencies: {
   const calls: OpenCalls = { count: 0 };
   const log = createChargeLog({
     store,
+    monotonic: clock.monotonic,
     openCalls: () => calls.count,
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
     timeToKeep: () => clock.timeToKeep(KEEP_TIME_MS),
