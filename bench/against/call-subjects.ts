@@ -16,7 +16,10 @@ const CONNECTIONS = [16, 64, 256] as const;
 /** Arrivals a second, a quarter to a half of what two cores do. */
 const OFFERED_PER_SECOND = 10_000;
 const MIXED_PER_SECOND = 5000;
-const ROUND_MS = 1200;
+/** Short ones, and many: what else the machine does changes from second to second. */
+const ROUND_MS = 500;
+const ROUNDS = 15;
+const WARMUPS = 3;
 const BESIDE_ROUND_MS = 3000;
 /** The batches beside the calls begin as much earlier, and go on longer. */
 const LEAD_MS = 500;
@@ -26,16 +29,16 @@ export function warmCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
   return [
     ...CONNECTIONS.map((connections) => ({
       name: `single verify, ${connections} connections`,
-      rounds: 5,
-      warmups: 1,
+      rounds: ROUNDS,
+      warmups: WARMUPS,
       units: CALL_UNITS,
       measure: (server: BenchServer) =>
         measureCalls(server, { ...FLAT_OUT, connections, roundMs: ms(ROUND_MS) }),
     })),
     {
       name: `single verify at ${OFFERED_PER_SECOND.toLocaleString("en")}/s`,
-      rounds: 5,
-      warmups: 1,
+      rounds: ROUNDS,
+      warmups: WARMUPS,
       units: CALL_COST_UNITS,
       measure: (server) =>
         measureCalls(server, { ...FLAT_OUT, roundMs: ms(ROUND_MS), ratePerSecond: OFFERED_PER_SECOND }),
@@ -49,8 +52,8 @@ export function coldCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
   return [
     {
       name: "single verify, cold",
-      rounds: 5,
-      warmups: 1,
+      rounds: ROUNDS,
+      warmups: WARMUPS,
       units: CALL_UNITS,
       measure: (server) =>
         measureCalls(server, {
