@@ -4,6 +4,7 @@ import { StorageError } from "../store/storage-error.ts";
 import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
 import { splitGroup } from "./charge-group.ts";
 import type { WaitingCharge } from "./charge-log.ts";
+import { createChargeSpacing } from "./charge-spacing.ts";
 
 /** Until when a charge waits is on the monotonic clock. */
 export type Waiting = WaitingCharge & { readonly untilMs: number };
@@ -51,9 +52,11 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
   let overdueTimer: Timer | undefined;
   const busiest = createBusiestCount(openCalls);
   let sequence = 0;
-  let begunMs = Number.NEGATIVE_INFINITY;
-  /** Charges of the last group, for each millisecond since the one before. */
-  let perMs = 0;
+  const spacing = createChargeSpacing({
+    monotonic: clock.monotonic,
+    spaceMs: DENSE_SPACE_MS,
+    densePerMs: DENSE_PER_MS,
+  });
   let enough: { readonly charges: number; readonly reach: () => void } | null = null;
 
   function schedule(): void {
@@ -71,11 +74,9 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       await nextTurn();
       const others = Math.min(busiest.current(), groupMax) - 1;
       await company(others);
-      const nowMs = clock.monotonic();
       const { group, rest } = splitGroup(queue, groupMax);
       queue = rest;
-      perMs = group.length / (nowMs - begunMs);
-      begunMs = nowMs;
+      spacing.begin(group.length);
       // What waited has been refused meanwhile.
       if (group.length === 0) return;
       await writeGroup(group, () => {
@@ -86,13 +87,9 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
     }
   }
 
-  function untilGroupMs(): number {
-    return perMs < DENSE_PER_MS ? 0 : Math.max(0, begunMs + DENSE_SPACE_MS - clock.monotonic());
-  }
-
   /** Waits for the charges of most other calls, or until the group is due. */
   async function company(others: number): Promise<void> {
-    const spaceMs = untilGroupMs();
+    const spaceMs = spacing.untilNextMs();
     const charges = spaceMs > GROUP_WAIT_MAX_MS ? others : Math.floor(others * SHARE_OF_OTHERS);
     if (queue.length >= charges) return;
     const { promise, resolve: reach } = Promise.withResolvers<void>();
@@ -121,7 +118,7 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       schedule();
     },
     waiting: () => queue.length,
-    untilGroupMs,
+    untilGroupMs: spacing.untilNextMs,
     drained: async () => {
       while (writing !== null) await writing;
     },

@@ -7,6 +7,7 @@ import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
 import { splitGroup } from "./charge-group.ts";
+import { createChargeSpacing } from "./charge-spacing.ts";
 import { createLaterCharges } from "./later-charges.ts";
 
 /** What a charge pays for, written in the same transaction. */
@@ -83,9 +84,7 @@ export function createChargeLog(dependencies: {
   let isCommitDue = false;
   let isSyncing = false;
   let groupTimer: Timer | undefined;
-  let begunMs = Number.NEGATIVE_INFINITY;
-  /** Charges of the last group, for each millisecond since the one before. */
-  let perMs = 0;
+  const spacing = createChargeSpacing({ monotonic, spaceMs: DENSE_SPACE_MS, densePerMs: DENSE_PER_MS });
   const busiest = createBusiestCount(openCalls);
 
   function schedule(): void {
@@ -100,7 +99,7 @@ export function createChargeLog(dependencies: {
   }
 
   function mayBeSmall(): boolean {
-    return perMs < DENSE_PER_MS || queue.length >= openCalls() || monotonic() - begunMs >= DENSE_SPACE_MS;
+    return queue.length >= openCalls() || spacing.untilNextMs() === 0;
   }
 
   function commitWhole(): void {
@@ -138,9 +137,7 @@ export function createChargeLog(dependencies: {
   }
 
   function commit(): void {
-    const nowMs = monotonic();
-    perMs = nowMs > begunMs ? queue.length / (nowMs - begunMs) : 0;
-    begunMs = nowMs;
+    spacing.begin(queue.length);
     const written = writeNext("with_sync");
     // Almost always nothing was left, and the group need not be copied.
     committed = committed.length === 0 ? written : [...committed, ...written];

@@ -150,7 +150,7 @@ describe("cached facts", () => {
     expect(setting.facts.cachedFacts("one.com", DEEP)).toBeUndefined();
   });
 
-  test("are at hand to whoever waited for them, and a text alone after that turn", async () => {
+  test("are at hand to those who waited for them, and parsed from their text after that turn", async () => {
     await using setting = await startFacts();
     const [found, joined] = await Promise.all([
       setting.facts.findDomain("one.com", PLAIN),

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
 import type { WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
-import { builtOnce, type Orm } from "../connection/orm.ts";
+import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { hasEnded, SERVER_NOW } from "../connection/server-clock.ts";
 import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
 import {
@@ -35,7 +35,11 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
   return {
     claimDelivery: async (now, exceptAccounts) => {
       // Looked for every half second: a transaction is begun only where there is something to claim.
-      if ((await read((orm) => dueWebhook(orm).execute({ now }))).length === 0) return null;
+      if (
+        (await read((orm) => dueWebhook(orm).execute({ now, exceptAccounts: arrayOf(exceptAccounts) })))
+          .length === 0
+      )
+        return null;
       return transact(async (orm) => {
         for (;;) {
           const turn = inTurn(orm, now, exceptAccounts);
@@ -114,12 +118,18 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
   };
 }
 
-/** A webhook that is due, also one of an account that has its share. */
+/** A webhook that is due, of no account that has its share. */
 const dueWebhook = builtOnce((orm) =>
   orm
     .select({ webhookId: webhooks.webhookId })
     .from(webhooks)
-    .where(and(isNotNull(webhooks.dueAt), lte(webhooks.dueAt, sql.placeholder("now"))))
+    .where(
+      and(
+        isNotNull(webhooks.dueAt),
+        lte(webhooks.dueAt, sql.placeholder("now")),
+        sql`NOT ${webhooks.accountId} = ${listIn("exceptAccounts", "text")}`,
+      ),
+    )
     .limit(1)
     .prepare("due_webhook"),
 );
