@@ -77,7 +77,7 @@ export async function itemBatchSubjects(): Promise<readonly ServerSubject[]> {
   ] as const;
   return kinds.map(([name, { path, body }]) => ({
     name: `batches of 100,000 ${name}`,
-    rounds: 2,
+    rounds: 5,
     warmups: 1,
     units: ITEM_UNITS,
     measure: async (server) => {

@@ -10,25 +10,21 @@ import { type BenchServer, startServerProcess } from "../load/server-process.ts"
 import { loadWarning, machineLine, readMachine } from "../machine.ts";
 import { shown, tableText } from "../print.ts";
 import { median } from "../result.ts";
-import { createCpuMeter } from "./cpu-meter.ts";
 import { jobCreator } from "./created-job.ts";
-import { createMeasures, ORDERS } from "./measures.ts";
-import {
-  type BalancerFigures,
-  type ClusterFigure,
-  type ClusterFigures,
-  type ClusterResult,
-  KINDS,
-  type Kind,
-} from "./result.ts";
+import { createMeasures } from "./measures.ts";
+import { type BalancerFigures, type ClusterFigures, type ClusterResult, KINDS, type Kind } from "./result.ts";
 import { throughBalancer } from "./through-balancer.ts";
+import { createTurns, ORDERS, type Turns } from "./turns.ts";
 
 // The embedded store, one node and several nodes on the same machine, in one run: `bun run bench:cluster [NODES] [--quick] [--json FILE]`.
 
 const NODES = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 3);
 const QUICK = process.argv.includes("--quick");
-const ROUNDS = QUICK ? 1 : 2 * ORDERS.length;
-const ROUND_MS = QUICK ? 500 : 3_000;
+/** Sets of servers: what the compiler makes of the same code differs by up to a tenth from one process to the next. */
+const SETUPS = QUICK ? 1 : 3;
+const ORDERS_MEASURED = QUICK ? 1 : ORDERS.length;
+const ROUND_MS = QUICK ? 500 : 1_500;
+const BALANCER_ROUND_MS = QUICK ? 500 : 3_000;
 const BATCH_SIZE = 10_000;
 const JOB_ROWS = QUICK ? 20_000 : 300_000;
 const JOB_ROWS_BESIDE = QUICK ? 1_000_000 : 4_000_000;
@@ -60,37 +56,22 @@ try {
 }
 
 async function run(dns: string, postgres: PostgresServer): Promise<void> {
-  const ports = await Promise.all(Array.from({ length: NODES }, freePort));
-  const url = await postgres.createDatabase();
-  const start = (place: number, account: { readonly key?: string } = {}) => {
-    // As the page on clusters says: the cores are shared out where several nodes have one machine.
-    const threads =
-      place === 0 ? {} : { WORKER_THREADS: `${Math.max(1, Math.floor(machine.cores / NODES))}` };
-    const environment = { DATABASE_URL: url, PORT: `${ports[place]}`, ...threads };
-    return startServerProcess({ dns, ...account, environment });
-  };
-  await using stack = new AsyncDisposableStack();
-  const node = stack.use(await start(0));
-  const others: BenchServer[] = [];
-  for (let place = 1; place < NODES; place += 1) {
-    const other = stack.use(await start(place, { key: node.key }));
-    others.push(other);
-    // As much as the first node answers before it is measured: code that is not compiled yet is no cost of a cluster.
-    for (const kind of KINDS) await measures[kind]([other]);
+  const turns = createTurns(measures, postgres.port, ORDERS_MEASURED);
+  for (let setup = 1; setup < SETUPS; setup += 1) {
+    await using cluster = await startCluster(dns, postgres);
+    await addTurns(dns, cluster, turns);
   }
-  const [embedded, one, several] = await (async () => {
-    await using alone = await startServerProcess({ dns });
-    return await compare([[alone], [node], [node, ...others]], postgres);
-  })();
-  if (embedded === undefined || one === undefined || several === undefined) return;
+  await using cluster = await startCluster(dns, postgres);
+  await addTurns(dns, cluster, turns);
+  const [embedded, one, several] = turns.figures();
   print({ embedded, one, several });
-  await using proxy = await startBalancer(ports);
+  await using proxy = await startBalancer(cluster.ports);
   const balancer = await throughBalancer(
-    { url: proxy.url, key: node.key },
+    { url: proxy.url, key: cluster.node.key },
     {
       turns: QUICK ? 1 : 4,
       turnRounds: QUICK ? 1 : 3,
-      roundMs: ROUND_MS,
+      roundMs: BALANCER_ROUND_MS,
       jobRows: JOB_ROWS_BESIDE,
       createJob,
     },
@@ -104,8 +85,41 @@ async function run(dns: string, postgres: PostgresServer): Promise<void> {
   }
 }
 
-type BenchServers = readonly BenchServer[];
-type Round = Omit<ClusterFigure, "rounds">;
+type Cluster = AsyncDisposable & {
+  readonly node: BenchServer;
+  readonly others: readonly BenchServer[];
+  readonly ports: readonly number[];
+};
+
+/** Starts nodes on a database of their own, and warms the others up. */
+async function startCluster(dns: string, postgres: PostgresServer): Promise<Cluster> {
+  await using stack = new AsyncDisposableStack();
+  const ports = await Promise.all(Array.from({ length: NODES }, freePort));
+  const url = await postgres.createDatabase();
+  const start = (place: number, account: { readonly key?: string } = {}) => {
+    // As the page on clusters says: the cores are shared out where several nodes have one machine.
+    const threads =
+      place === 0 ? {} : { WORKER_THREADS: `${Math.max(1, Math.floor(machine.cores / NODES))}` };
+    const environment = { DATABASE_URL: url, PORT: `${ports[place]}`, ...threads };
+    return startServerProcess({ dns, ...account, environment });
+  };
+  const node = stack.use(await start(0));
+  const others: BenchServer[] = [];
+  for (let place = 1; place < NODES; place += 1) {
+    const other = stack.use(await start(place, { key: node.key }));
+    others.push(other);
+    // As much as the first node answers before it is measured: code that is not compiled yet is no cost of a cluster.
+    for (const kind of KINDS) await measures[kind]([other]);
+  }
+  const opened = stack.move();
+  return { node, others, ports, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** The embedded store, one node of a cluster and all of them. */
+async function addTurns(dns: string, { node, others }: Cluster, turns: Turns): Promise<void> {
+  await using alone = await startServerProcess({ dns });
+  await turns.add([[alone], [node], [node, ...others]]);
+}
 
 type Subjects = {
   readonly embedded: ClusterFigures;
@@ -122,13 +136,15 @@ function print({ embedded, one, several }: Subjects): void {
   const rows = KINDS.flatMap((kind) =>
     subjects.map(([name, figures]) => {
       const { perSecond, rounds, nodesCpu, postgresCpu } = figures[kind];
-      const share = shown(median(rounds.map((rate, round) => rate / (embedded[kind].rounds[round] ?? 0))));
+      const shareOf = (other: ClusterFigures) =>
+        shown(median(rounds.map((rate, round) => rate / (other[kind].rounds[round] ?? 0))));
       return [
         NAMES[kind],
         name,
         shown(perSecond),
         `${shown(Math.min(...rounds))}–${shown(Math.max(...rounds))}`,
-        share,
+        shareOf(embedded),
+        figures === embedded ? "" : shareOf(one),
         shown(nodesCpu),
         figures === embedded ? "" : shown(postgresCpu),
       ];
@@ -140,6 +156,7 @@ function print({ embedded, one, several }: Subjects): void {
     "a second",
     "lowest–highest",
     "of embedded",
+    "of one node",
     "CPU µs each: servers",
     "PostgreSQL",
   ];
@@ -156,37 +173,4 @@ at half of that: p99 ${middle(p99Ms)} ms; of each round ${listed(p99Ms)}
 and beside a job (${shown(besideJob.rowsPerSecond)} rows a second): p50 ${middle(besideJob.p50Ms)} ms, p99 ${middle(besideJob.p99Ms)} ms; of each round ${listed(besideJob.p99Ms)}; ${besideJob.wrongOrLost} wrong or lost
 flat out beside a job: ${shown(flatOutBesideJob.perSecond)} a second and ${shown(flatOutBesideJob.rowsPerSecond)} rows a second`,
   );
-}
-
-/** Measures groups of servers by turns, so that a busy moment of the machine hits them all alike. */
-async function compare(
-  groups: readonly [BenchServers, BenchServers, BenchServers],
-  postgres: PostgresServer,
-): Promise<readonly ClusterFigures[]> {
-  const found = groups.map(() => new Map<Kind, ClusterFigure>());
-  for (const kind of KINDS) {
-    const rounds = groups.map((): Round[] => []);
-    for (const servers of groups) await measures[kind](servers);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const which of ORDERS[round % ORDERS.length] ?? []) {
-        const servers = groups[which];
-        const pids = servers.map(({ pid }) => pid);
-        const meter = createCpuMeter(pids, postgres.port);
-        const startedMs = performance.now();
-        const perSecond = await measures[kind](servers);
-        const cpu = meter.perItem((perSecond * (performance.now() - startedMs)) / 1_000);
-        rounds[which]?.push({ perSecond, nodesCpu: cpu.servers, postgresCpu: cpu.postgres });
-      }
-    }
-    for (const [which, all] of rounds.entries()) {
-      const middle = (of: (round: Round) => number) => median(all.map(of));
-      found[which]?.set(kind, {
-        perSecond: middle(({ perSecond }) => perSecond),
-        rounds: all.map(({ perSecond }) => perSecond),
-        nodesCpu: middle(({ nodesCpu }) => nodesCpu),
-        postgresCpu: middle(({ postgresCpu }) => postgresCpu),
-      });
-    }
-  }
-  return found.map((figures) => Object.fromEntries(figures) as ClusterFigures);
 }

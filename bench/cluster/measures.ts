@@ -1,6 +1,7 @@
 import type { Aim } from "../load/jobs.ts";
 import { drive } from "../load/processes.ts";
 import { type CreateJob, clientOf } from "./created-job.ts";
+import type { Kind } from "./result.ts";
 
 export type MeasureOptions = {
   readonly roundMs: number;
@@ -11,22 +12,14 @@ export type MeasureOptions = {
 
 /** In sum, whatever they are spread over. */
 export const CONNECTIONS = 192;
-/** The orders in which three are measured: in all six each comes as often behind either other, and never behind itself. */
-export const ORDERS = [
-  [0, 1, 2],
-  [1, 0, 2],
-  [0, 2, 1],
-  [2, 1, 0],
-  [1, 2, 0],
-  [2, 0, 1],
-] as const;
-
 const BATCHES_AT_A_TIME = 3;
 /** The client's stream of events has the end up to half a second late. */
 const POLL_MS = 20;
 
+export type Measures = { readonly [kind in Kind]: (servers: readonly Aim[]) => Promise<number> };
+
 /** What is measured of a group of servers: items a second of each kind. */
-export function createMeasures({ roundMs, batchSize, jobRows, createJob }: MeasureOptions) {
+export function createMeasures({ roundMs, batchSize, jobRows, createJob }: MeasureOptions): Measures {
   /** Calls without a pause, from one driver over as many connections in sum whatever the number of servers. */
   async function single(servers: readonly Aim[]): Promise<number> {
     const [first, ...others] = servers;
