@@ -12,6 +12,7 @@ export type MeasureOptions = {
 
 /** In sum, whatever they are spread over. */
 export const CONNECTIONS = 192;
+
 const BATCHES_AT_A_TIME = 3;
 /** The client's stream of events has the end up to half a second late. */
 const POLL_MS = 20;

@@ -1,10 +1,11 @@
+import type { Aim } from "../load/jobs.ts";
 import { median } from "../result.ts";
 import { createCpuMeter } from "./cpu-meter.ts";
 import type { Measures } from "./measures.ts";
 import { type ClusterFigure, type ClusterFigures, KINDS, type Kind } from "./result.ts";
 
 /** Servers that are measured as one. */
-export type Servers = readonly { readonly url: string; readonly key: string; readonly pid: number }[];
+type Servers = readonly (Aim & { readonly pid: number })[];
 type Round = Omit<ClusterFigure, "rounds">;
 
 /** The orders in which three are measured: in all six each comes as often behind either other, and never behind itself. */

@@ -35,11 +35,9 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
   return {
     claimDelivery: async (now, exceptAccounts) => {
       // Looked for every half second: a transaction is begun only where there is something to claim.
-      if (
-        (await read((orm) => dueWebhook(orm).execute({ now, exceptAccounts: arrayOf(exceptAccounts) })))
-          .length === 0
-      )
-        return null;
+      const full = arrayOf(exceptAccounts);
+      const due = await read((orm) => dueWebhook(orm).execute({ now, exceptAccounts: full }));
+      if (due.length === 0) return null;
       return transact(async (orm) => {
         for (;;) {
           const turn = inTurn(orm, now, exceptAccounts);
