@@ -16,15 +16,22 @@ export const CONNECTIONS = 192;
 const BATCHES_AT_A_TIME = 3;
 /** The client's stream of events has the end up to half a second late. */
 const POLL_MS = 20;
+const NOTHING: Measured = { perSecond: Number.NaN, items: Number.NaN };
 
-export type Measures = { readonly [kind in Kind]: (servers: readonly Aim[]) => Promise<number> };
+export type Measured = {
+  readonly perSecond: number;
+  /** All that the servers did meanwhile, which is more than was timed. */
+  readonly items: number;
+};
 
-/** What is measured of a group of servers: items a second of each kind. */
+export type Measures = { readonly [kind in Kind]: (servers: readonly Aim[]) => Promise<Measured> };
+
+/** What is measured of a group of servers, of each kind. */
 export function createMeasures({ roundMs, batchSize, jobRows, createJob }: MeasureOptions): Measures {
   /** Calls without a pause, from one driver over as many connections in sum whatever the number of servers. */
-  async function single(servers: readonly Aim[]): Promise<number> {
+  async function single(servers: readonly Aim[]): Promise<Measured> {
     const [first, ...others] = servers;
-    if (first === undefined) return Number.NaN;
+    if (first === undefined) return NOTHING;
     const { aims } = await drive({
       kind: "singles",
       aims: [{ url: first.url, key: first.key, otherUrls: others.map(({ url }) => url) }],
@@ -35,10 +42,11 @@ export function createMeasures({ roundMs, batchSize, jobRows, createJob }: Measu
       rounds: 1,
       roundMs,
     });
-    return aims[0]?.[0]?.perSecond ?? Number.NaN;
+    const round = aims[0]?.[0];
+    return round === undefined ? NOTHING : { perSecond: round.perSecond, items: round.replies };
   }
 
-  async function batch(servers: readonly Aim[]): Promise<number> {
+  async function batch(servers: readonly Aim[]): Promise<Measured> {
     const found = await Promise.all(
       servers.map((aim) =>
         drive({
@@ -52,19 +60,23 @@ export function createMeasures({ roundMs, batchSize, jobRows, createJob }: Measu
         }),
       ),
     );
-    return sumOf(found.map(({ aims }) => aims[0]?.[0]?.addressesPerSecond));
+    const rounds = found.map(({ aims }) => aims[0]?.[0]);
+    return {
+      perSecond: sumOf(rounds.map((round) => round?.addressesPerSecond)),
+      items: batchSize * sumOf(rounds.map((round) => round?.batches)),
+    };
   }
 
-  /** From the 202 to the end. */
-  async function job(servers: readonly Aim[]): Promise<number> {
+  /** From the 202 to the end; its rows are items of the intake, too. */
+  async function job(servers: readonly Aim[]): Promise<Measured> {
     const [aim] = servers;
-    if (aim === undefined) return Number.NaN;
+    if (aim === undefined) return NOTHING;
     const jobId = await createJob(aim, jobRows);
     const startedMs = performance.now();
     await jobEnded(aim, jobId);
     const perSecond = (jobRows * 1_000) / (performance.now() - startedMs);
     await clientOf(aim).deleteJob(jobId);
-    return perSecond;
+    return { perSecond, items: jobRows };
   }
 
   async function jobEnded(aim: Aim, jobId: string): Promise<void> {

@@ -32,9 +32,8 @@ export function createTurns(measures: Measures, postgresPort: number, orders: nu
   async function measure(kind: Kind, servers: Servers): Promise<Round> {
     const pids = servers.map(({ pid }) => pid);
     const meter = createCpuMeter(pids, postgresPort);
-    const startedMs = performance.now();
-    const perSecond = await measures[kind](servers);
-    const cpu = meter.perItem((perSecond * (performance.now() - startedMs)) / 1_000);
+    const { perSecond, items } = await measures[kind](servers);
+    const cpu = meter.perItem(items);
     return { perSecond, nodesCpu: cpu.servers, postgresCpu: cpu.postgres };
   }
 
