@@ -5,6 +5,7 @@ import { decodeUtf8 } from "../platform/utf8.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
 import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
 import { documentsWithin } from "./plain-documents.ts";
+import { beforeFirstLine, readPlainLines, toNextLine } from "./plain-lines.ts";
 import { readPlainList } from "./plain-list.ts";
 
 export type ItemsOutcome =
@@ -17,6 +18,8 @@ export type ItemsOutcome =
  */
 type Shape = {
   readonly list: string;
+  /** Whether each item is a text, and nothing else. */
+  readonly isText: boolean;
   /** The item, or what is wrong with it: words to follow its place in the body. */
   readonly item: (value: unknown, form: BodyForm) => Item | Problem;
   readonly flags: readonly ("deep" | "dns")[];
@@ -37,9 +40,9 @@ class Problem {
 }
 
 const SHAPES: { readonly [kind in BatchKind]: Shape } = {
-  email: { list: "emails", item: textItem("email"), flags: ["deep", "dns"], texts: [] },
-  phone: { list: "phones", item: textItem("phone"), flags: [], texts: ["country"] },
-  identity: { list: "items", item: documentItem, flags: [], texts: [] },
+  email: { list: "emails", isText: true, item: textItem("email"), flags: ["deep", "dns"], texts: [] },
+  phone: { list: "phones", isText: true, item: textItem("phone"), flags: [], texts: ["country"] },
+  identity: { list: "items", isText: false, item: documentItem, flags: [], texts: [] },
 };
 
 /**
@@ -99,41 +102,22 @@ function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {
 }
 
 function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax: number): ItemsOutcome {
+  const plain = shape.isText ? readPlainLines(form, text, itemsMax) : null;
+  if (plain !== null) return { ok: true, items: plain, options: {} };
   const items: Item[] = [];
-  let lineNumber = 0;
-  for (let start = 0; start < text.length; ) {
-    const visible = afterBlanks(text, start);
-    const first = text.charCodeAt(visible);
-    if (first === NEWLINE) {
-      start = visible + 1;
-      lineNumber += 1;
-      continue;
-    }
-    const newline = text.indexOf("\n", visible);
-    const end = newline === -1 ? text.length : newline;
-    const line = text.slice(start, text[end - 1] === "\r" ? end - 1 : end);
-    start = end + 1;
-    lineNumber += 1;
-    if (!(first > 0x20 && first < 0x7f) && line.trim() === "") continue;
-    const value = form === "text" ? line : parseJson(line);
-    if (value === TOO_MANY_VALUES) return refuse("invalid_json", `Line ${lineNumber} holds too many values.`);
-    if (value === undefined) return refuse("invalid_json", `Line ${lineNumber} is not valid JSON.`);
+  const line = beforeFirstLine();
+  while (toNextLine(text, line)) {
+    const written = text.slice(line.start, line.end);
+    const value = form === "text" ? written : parseJson(written);
+    if (value === TOO_MANY_VALUES)
+      return refuse("invalid_json", `Line ${line.number} holds too many values.`);
+    if (value === undefined) return refuse("invalid_json", `Line ${line.number} is not valid JSON.`);
     const item = shape.item(value, form);
-    if (item instanceof Problem) return refuse("invalid_request", `line ${lineNumber}${item.message}`);
+    if (item instanceof Problem) return refuse("invalid_request", `line ${line.number}${item.message}`);
     if (items.length === itemsMax) return tooLarge(shape, "more", itemsMax);
     items.push(item);
   }
   return { ok: true, items: listedItems(items), options: {} };
-}
-
-const NEWLINE = 0x0a;
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d;
-
-/** The place of the first character from here on that is no blank: a body may be nothing but empty lines. */
-function afterBlanks(text: string, start: number): number {
-  let at = start;
-  while (isBlank(text.charCodeAt(at))) at += 1;
-  return at;
 }
 
 function readOptions(shape: Shape, body: JsonObject): BatchOptions | Problem {

@@ -161,6 +161,85 @@ describe("a list in a JSON body", () => {
   });
 });
 
+describe("lines", () => {
+  const ends = fc.oneof(
+    { weight: 12, arbitrary: fc.constant("\n") },
+    fc.constantFrom("\r\n", "\n\n", "\n \t\n", "\r\r\n", "\n\u00a0\n", ""),
+  );
+  const strings = fc.oneof(
+    { weight: 30, arbitrary: plain.map((value) => JSON.stringify(value)) },
+    text.map((value) => JSON.stringify(value)),
+    fc.constantFrom('{"email":"a@b.com"}', ' "a@b.com"', '"a" ', '"a","b"', '"a\tb"', '"', "1", '"a'),
+  );
+  const texts = fc.oneof(
+    { weight: 10, arbitrary: plain },
+    text,
+    fc.constantFrom(" a@b.com ", "a\rb", '"a@b.com"', "\\n", "\f", "\u0085a"),
+  );
+
+  /** What a line of each form says, by the book: null where it is no item. */
+  const saidBy = {
+    text: (line: string): string | null => line,
+    ndjson(line: string): string | null {
+      try {
+        const value = JSON.parse(line);
+        const said = typeof value === "object" ? value?.email : value;
+        return typeof said === "string" ? said : null;
+      } catch {
+        return null;
+      }
+    },
+  };
+
+  test.each([
+    ["text", texts],
+    ["ndjson", strings],
+  ] as const)("are each the item that they say, and blank ones none: %s", (form, lines) => {
+    let read = 0;
+    fc.assert(
+      fc.property(fc.array(fc.tuple(lines, ends), { maxLength: 12 }), fc.integer(), (parts, cut) => {
+        const body = Buffer.from(parts.flat().join(""));
+        const said = body
+          .toString()
+          .split("\n")
+          .map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line))
+          .filter((line) => line.trim() !== "")
+          .map(saidBy[form]);
+        const outcome = readItems("email", form, body, ITEMS_MAX);
+        expect(outcome.ok).toBe(!said.includes(null));
+        if (!outcome.ok) return;
+        read += 1;
+        const { items } = outcome;
+        expect(textsIn(items)).toEqual(said as string[]);
+        expect(positionsOf(items).map(items.identity)).toEqual(said as string[]);
+        const middle = Math.abs(cut) % (items.count + 1);
+        for (const [start, end] of [
+          [0, middle],
+          [middle, items.count],
+        ] as const) {
+          if (start < end) expect(JSON.parse(items.json(start, end))).toEqual(said.slice(start, end));
+        }
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(read).toBeGreaterThan(1_000);
+  });
+
+  test("are as many as are allowed, and one more is refused", () => {
+    for (const count of [1, 499, 500, 501, 1_000, 1_001]) {
+      const emails = Array.from({ length: count }, (_, at) => `a${at}@b.com`);
+      for (const [form, body] of [
+        ["text", `${emails.join("\r\n")}\n\n`],
+        ["ndjson", emails.map((email) => JSON.stringify(email)).join("\n")],
+      ] as const) {
+        const outcome = readItems("email", form, Buffer.from(body), ITEMS_MAX);
+        if (count > ITEMS_MAX) expect(outcome).toMatchObject({ code: "batch_too_large" });
+        else expect(outcome.ok && textsIn(outcome.items)).toEqual(emails);
+      }
+    }
+  });
+});
+
 describe("a list of documents in a JSON body", () => {
   const types = fc.oneof(
     { weight: 30, arbitrary: fc.constantFrom(...DOCUMENT_TYPES) },
