@@ -2,10 +2,11 @@ import type { ErrorCode } from "../contract/errors.ts";
 import { DOCUMENT_TYPES, isDocumentType, PHONE_COUNTRY_DEMAND } from "../contract/words.ts";
 import { isObject, type JsonObject, parseJson, TOO_MANY_VALUES } from "../platform/json-value.ts";
 import { decodeUtf8 } from "../platform/utf8.ts";
+import { beforeFirstLine, toNextLine } from "./body-lines.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
-import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
+import type { BatchKind, BatchOptions, BodyForm, LinesForm } from "./messages.ts";
 import { documentsWithin } from "./plain-documents.ts";
-import { beforeFirstLine, readPlainLines, toNextLine } from "./plain-lines.ts";
+import { readPlainLines } from "./plain-lines.ts";
 import { readPlainList } from "./plain-list.ts";
 
 export type ItemsOutcome =
@@ -101,7 +102,7 @@ function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {
   return { ok: true, items: listedItems(items), options };
 }
 
-function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax: number): ItemsOutcome {
+function readLines(shape: Shape, form: LinesForm, text: string, itemsMax: number): ItemsOutcome {
   const plain = shape.isText ? readPlainLines(form, text, itemsMax) : null;
   if (plain !== null) return { ok: true, items: plain, options: {} };
   const items: Item[] = [];

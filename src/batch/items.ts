@@ -34,6 +34,13 @@ function shortenedItem(item: Item): Item {
   return typeof item === "string" ? shortened(item) : [item[0], shortened(item[1])];
 }
 
+/** Returns a range of texts as a JSON array, long ones shortened. */
+export function shortenedJson(textAt: (position: number) => string, first: number, past: number): string {
+  const texts: string[] = [];
+  for (let at = first; at < past; at++) texts.push(shortened(textAt(at)));
+  return JSON.stringify(texts);
+}
+
 /** Creates items from separate texts. */
 export function listedItems(items: readonly Item[]): Items {
   const textAt = (position: number): string => {
@@ -60,19 +67,18 @@ export function listedItems(items: readonly Item[]): Items {
 export function itemsWithin(json: string, starts: Uint32Array, separator: string): Items {
   const start = (position: number) => starts[position] ?? 0;
   const end = (position: number) => (starts[position + 1] ?? 0) - separator.length;
+  const identity = (position: number) => json.slice(start(position), end(position));
   return {
     count: starts.length - 1,
     source: () => json,
     start,
     end,
-    identity: (position) => json.slice(start(position), end(position)),
+    identity,
     json(first, past) {
       let isLong = false;
       for (let at = first; at < past && !isLong; at++) isLong = end(at) - start(at) > ITEM_UNITS_MAX;
       if (!isLong) return `[${json.slice(start(first) - 1, end(past - 1) + 1)}]`;
-      const texts: string[] = [];
-      for (let at = first; at < past; at++) texts.push(shortened(json.slice(start(at), end(at))));
-      return JSON.stringify(texts);
+      return shortenedJson(identity, first, past);
     },
   };
 }

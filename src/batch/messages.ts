@@ -5,7 +5,9 @@ import type { ErrorCode } from "../contract/errors.ts";
 export type BatchKind = "email" | "identity" | "phone";
 
 /** The format of a request body. */
-export type BodyForm = "json" | "ndjson" | "text";
+export type BodyForm = "json" | LinesForm;
+/** One item a line. */
+export type LinesForm = "ndjson" | "text";
 
 /** A request body to be chunked. */
 export type ChunkingTask = {

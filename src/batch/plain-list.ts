@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../platform/json-value.ts";
 import { type Items, itemsWithin } from "./items.ts";
-import { endOfText, QUOTE } from "./plain-text.ts";
+import { endOfText, QUOTE, READ_AT_ONCE } from "./plain-text.ts";
 
 /** A JSON object without its list of texts, and the list. */
 export type PlainList = { readonly items: Items; readonly object: JsonObject };
@@ -74,12 +74,6 @@ type TextsSoFar = {
   /** The end of the last text, or -1 where others follow. */
   end: number;
 };
-
-/**
- * Texts that are read by one call. A call that reads all of a large body would be compiled in the middle of it, and leave
- * what was compiled at its end: the runtime compiles it anew for each body, and reads a third of that uncompiled.
- */
-const READ_AT_ONCE = 500;
 
 /** Reads on; false where there is no text. */
 function readSome(json: string, separator: string, texts: TextsSoFar): boolean {
