@@ -121,10 +121,17 @@ async function tracesOf(server: TestServer, seen: readonly string[]): Promise<st
   return [...seen, logOf(server), await textOf(await server.call("/metrics")), ...filesOf(server.dataDir)];
 }
 
-function filesOf(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
+/** Reads all again where one was renamed meanwhile, as the server does with what it has written. */
+function filesOf(folder: string, triesLeft = 5): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
+  } catch (error) {
+    if (triesLeft === 0 || !(error instanceof Error && "code" in error && error.code === "ENOENT"))
+      throw error;
+    return filesOf(folder, triesLeft - 1);
+  }
 }
 
 /** Neither the number nor its middle, with or without separators. */
