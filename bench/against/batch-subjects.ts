@@ -1,71 +1,71 @@
 import { ITEMS, itemBatches } from "../forms/bodies.ts";
 import { sendBatch } from "../forms/reader.ts";
 import { LARGEST, ONE_AFTER_ANOTHER } from "../load/batch-scenarios.ts";
-import { drive } from "../load/processes.ts";
-import { spending } from "../load/readings.ts";
+import type { Driver } from "../load/driver-process.ts";
 import type { Bench } from "../load/scenarios.ts";
 import type { BenchServer } from "../load/server-process.ts";
 import type { Readings, Subject } from "./comparison.ts";
-import { costOf, createRunNames, ITEM_UNITS } from "./server-cost.ts";
+import { costing, createRunNames, ITEM_UNITS } from "./server-cost.ts";
 
 type ServerSubject = Subject<BenchServer>;
 
 const WARM_SIZES = [100, 1000, 10_000, LARGEST] as const;
 const COLD_SIZES = [1000, LARGEST] as const;
-/** In a round: the system counts CPU in hundredths of a second. */
-const ITEM_BATCHES = 2;
-const ROUND_MS = 1200;
+const ROUND_MS = 400;
+const ROUNDS = 12;
+const COLD_ROUNDS = 8;
 
 /** Batches of addresses one after the other, all of whose domains both servers know. */
-export function warmBatchSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubject[] {
+export function warmBatchSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): readonly ServerSubject[] {
   return WARM_SIZES.map((size) => ({
     name: `batches of ${size.toLocaleString("en")}`,
-    rounds: 6,
-    warmups: 1,
+    rounds: ROUNDS,
+    warmups: 2,
     units: ITEM_UNITS,
-    measure: (server) => measureBatches(server, size, ms(ROUND_MS), null),
+    measure: (server) => measureBatches(driver, server, size, ms(ROUND_MS), null),
   }));
 }
 
 /** The same of domains that no server has looked up. */
-export function coldBatchSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubject[] {
+export function coldBatchSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): readonly ServerSubject[] {
   return COLD_SIZES.map((size) => {
     const run = createRunNames(`size${size}-`);
     return {
       name: `batches of ${size.toLocaleString("en")}, cold`,
-      rounds: 4,
-      warmups: 1,
+      rounds: COLD_ROUNDS,
+      warmups: 2,
       units: ITEM_UNITS,
-      measure: (server) => measureBatches(server, size, ms(ROUND_MS), run()),
+      measure: (server) => measureBatches(driver, server, size, ms(ROUND_MS), run()),
     };
   });
 }
 
 /** Batches at servers whose workers verify nothing. */
-export function ceilingSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubject[] {
+export function ceilingSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): readonly ServerSubject[] {
   return [
     {
       name: "batches of 100,000 with a stub verifier",
-      rounds: 6,
+      rounds: ROUNDS,
       warmups: 2,
       units: ITEM_UNITS,
-      measure: (server) => measureBatches(server, LARGEST, ms(ROUND_MS), null),
+      measure: (server) => measureBatches(driver, server, LARGEST, ms(ROUND_MS), null),
     },
   ];
 }
 
 async function measureBatches(
+  driver: Driver,
   server: BenchServer,
   size: number,
   roundMs: number,
   cold: string | null,
 ): Promise<Readings> {
-  const { result, spent } = await spending(server, () =>
-    drive({ ...ONE_AFTER_ANOTHER, aims: [server], size, roundMs, cold }),
+  const { result, costOf } = await costing(server, () =>
+    driver.batches({ ...ONE_AFTER_ANOTHER, aims: [server], size, roundMs, cold }),
   );
   const [round] = result.aims.flat();
   const { addressesPerSecond = Number.NaN, batches = Number.NaN } = round ?? {};
-  return { "items a second": addressesPerSecond, ...costOf(spent, batches * size) };
+  return { "items a second": addressesPerSecond, ...costOf(batches * size) };
 }
 
 /** Batches of the largest size of documents and of phone numbers. */
@@ -77,18 +77,13 @@ export async function itemBatchSubjects(): Promise<readonly ServerSubject[]> {
   ] as const;
   return kinds.map(([name, { path, body }]) => ({
     name: `batches of 100,000 ${name}`,
-    rounds: 5,
-    warmups: 1,
+    rounds: ROUNDS,
+    warmups: 2,
     units: ITEM_UNITS,
     measure: async (server) => {
       const batch = { path, body, encoding: "identity", bytesPerMs: Number.POSITIVE_INFINITY } as const;
-      const { result: passedMs, spent } = await spending(server, async () => {
-        let ms = 0;
-        for (let sent = 0; sent < ITEM_BATCHES; sent += 1) ms += (await sendBatch(server, batch)).lastMs;
-        return ms;
-      });
-      const items = ITEMS * ITEM_BATCHES;
-      return { "items a second": (items / passedMs) * 1000, ...costOf(spent, items) };
+      const { result, costOf } = await costing(server, () => sendBatch(server, batch));
+      return { "items a second": (ITEMS / result.lastMs) * 1000, ...costOf(ITEMS) };
     },
   }));
 }

@@ -1,31 +1,34 @@
 import { LARGEST, ONE_AFTER_ANOTHER } from "../load/batch-scenarios.ts";
 import { BYSTANDERS_PER_SECOND } from "../load/bystander-scenario.ts";
+import type { Driver } from "../load/driver-process.ts";
 import { FLAT_OUT } from "../load/flat-out-scenario.ts";
 import type { SinglesJob, SinglesRound } from "../load/jobs.ts";
-import { drive } from "../load/processes.ts";
-import { spending } from "../load/readings.ts";
 import type { Bench } from "../load/scenarios.ts";
 import type { BenchServer } from "../load/server-process.ts";
 import { requireRight } from "../load/single-figures.ts";
 import type { Readings, Subject } from "./comparison.ts";
-import { CALL_COST_UNITS, CALL_UNITS, costOf, createRunNames } from "./server-cost.ts";
+import { CALL_COST_UNITS, CALL_UNITS, costing, createRunNames } from "./server-cost.ts";
 
 type ServerSubject = Subject<BenchServer>;
+
+/** Two, for what goes on beside something else. */
+export type Drivers = { readonly driver: Driver; readonly second: Driver };
 
 const CONNECTIONS = [16, 64, 256] as const;
 /** Arrivals a second, a quarter to a half of what two cores do. */
 const OFFERED_PER_SECOND = 10_000;
 const MIXED_PER_SECOND = 5000;
 /** Short ones, and many: what else the machine does changes from second to second. */
-const ROUND_MS = 500;
-const ROUNDS = 15;
-const WARMUPS = 3;
-const BESIDE_ROUND_MS = 3000;
+const ROUND_MS = 300;
+const ROUNDS = 30;
+const WARMUPS = 4;
+const BESIDE_ROUNDS = 6;
+const BESIDE_ROUND_MS = 1500;
 /** The batches beside the calls begin as much earlier, and go on longer. */
 const LEAD_MS = 500;
 
 /** Single checks of addresses whose domains both servers know: as many as they can answer, and at a set rate. */
-export function warmCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubject[] {
+export function warmCallSubjects({ ms }: Pick<Bench, "ms">, { driver }: Drivers): readonly ServerSubject[] {
   return [
     ...CONNECTIONS.map((connections) => ({
       name: `single verify, ${connections} connections`,
@@ -33,7 +36,7 @@ export function warmCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
       warmups: WARMUPS,
       units: CALL_UNITS,
       measure: (server: BenchServer) =>
-        measureCalls(server, { ...FLAT_OUT, connections, roundMs: ms(ROUND_MS) }),
+        measureCalls(driver, server, { ...FLAT_OUT, connections, roundMs: ms(ROUND_MS) }),
     })),
     {
       name: `single verify at ${OFFERED_PER_SECOND.toLocaleString("en")}/s`,
@@ -41,13 +44,20 @@ export function warmCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
       warmups: WARMUPS,
       units: CALL_COST_UNITS,
       measure: (server) =>
-        measureCalls(server, { ...FLAT_OUT, roundMs: ms(ROUND_MS), ratePerSecond: OFFERED_PER_SECOND }),
+        measureCalls(driver, server, {
+          ...FLAT_OUT,
+          roundMs: ms(ROUND_MS),
+          ratePerSecond: OFFERED_PER_SECOND,
+        }),
     },
   ];
 }
 
 /** Single checks of domains that no server has looked up, and of all kinds beside batches. */
-export function coldCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubject[] {
+export function coldCallSubjects(
+  { ms }: Pick<Bench, "ms">,
+  { driver, second }: Drivers,
+): readonly ServerSubject[] {
   const [coldRun, mixedRun] = [createRunNames("single"), createRunNames("mixed")];
   return [
     {
@@ -56,7 +66,7 @@ export function coldCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
       warmups: WARMUPS,
       units: CALL_UNITS,
       measure: (server) =>
-        measureCalls(server, {
+        measureCalls(driver, server, {
           ...FLAT_OUT,
           traffic: { kind: "cold", run: coldRun() },
           roundMs: ms(ROUND_MS),
@@ -64,28 +74,37 @@ export function coldCallSubjects({ ms }: Pick<Bench, "ms">): readonly ServerSubj
     },
     {
       name: "mixed calls beside batches of 1,000",
-      rounds: 3,
+      rounds: BESIDE_ROUNDS,
       warmups: 1,
       units: { "addresses of the batches a second": "addresses/s", CPU: "µs each" },
-      measure: (server) => measureMixed(server, mixedRun(), ms(BESIDE_ROUND_MS)),
+      measure: (server) => measureMixed({ driver, second }, server, mixedRun(), ms(BESIDE_ROUND_MS)),
     },
     {
       name: `single verify at ${BYSTANDERS_PER_SECOND}/s beside batches of 100,000`,
-      rounds: 3,
+      rounds: BESIDE_ROUNDS,
       warmups: 1,
       units: { p99: "ms" },
-      measure: (server) => measureBeside(server, ms(BESIDE_ROUND_MS)),
+      measure: (server) => measureBeside({ driver, second }, server, ms(BESIDE_ROUND_MS)),
     },
   ];
 }
 
-async function measureCalls(server: BenchServer, job: Omit<SinglesJob, "aims">): Promise<Readings> {
-  const { result, spent } = await spending(server, () => drive({ ...job, aims: [server] }));
+async function measureCalls(
+  driver: Driver,
+  server: BenchServer,
+  job: Omit<SinglesJob, "aims">,
+): Promise<Readings> {
+  const { result, costOf } = await costing(server, () => driver.singles({ ...job, aims: [server] }));
   const { perSecond, replies } = rightRound(result.aims.flat());
-  return { "calls a second": perSecond, ...costOf(spent, replies) };
+  return { "calls a second": perSecond, ...costOf(replies) };
 }
 
-async function measureMixed(server: BenchServer, run: string, roundMs: number): Promise<Readings> {
+async function measureMixed(
+  { driver, second }: Drivers,
+  server: BenchServer,
+  run: string,
+  roundMs: number,
+): Promise<Readings> {
   const calls: Omit<SinglesJob, "aims"> = {
     ...FLAT_OUT,
     traffic: { kind: "mixed", run },
@@ -93,21 +112,25 @@ async function measureMixed(server: BenchServer, run: string, roundMs: number): 
     ratePerSecond: MIXED_PER_SECOND,
     spin: false,
   };
-  const { result, spent } = await spending(server, () =>
+  const { result, costOf } = await costing(server, () =>
     Promise.all([
-      drive({ ...calls, aims: [server] }),
-      drive({ ...ONE_AFTER_ANOTHER, aims: [server], size: 1000, roundMs }),
+      driver.singles({ ...calls, aims: [server] }),
+      second.batches({ ...ONE_AFTER_ANOTHER, aims: [server], size: 1000, roundMs }),
     ]),
   );
   const [singles, batches] = result;
   const { replies } = rightRound(singles.aims.flat());
   const [{ addressesPerSecond = Number.NaN, batches: sent = Number.NaN } = {}] = batches.aims.flat();
-  const { CPU = Number.NaN } = costOf(spent, replies + sent * 1000);
+  const { CPU = Number.NaN } = costOf(replies + sent * 1000);
   return { "addresses of the batches a second": addressesPerSecond, CPU };
 }
 
-async function measureBeside(server: BenchServer, roundMs: number): Promise<Readings> {
-  const batches = drive({
+async function measureBeside(
+  { driver, second }: Drivers,
+  server: BenchServer,
+  roundMs: number,
+): Promise<Readings> {
+  const batches = second.batches({
     ...ONE_AFTER_ANOTHER,
     aims: [server],
     size: LARGEST,
@@ -121,7 +144,7 @@ async function measureBeside(server: BenchServer, roundMs: number): Promise<Read
     ratePerSecond: BYSTANDERS_PER_SECOND,
     spin: false,
   };
-  const { aims } = await drive({ ...calls, aims: [server] });
+  const { aims } = await driver.singles({ ...calls, aims: [server] });
   await batches;
   return { p99: rightRound(aims.flat()).latency.p99 };
 }

@@ -1,6 +1,7 @@
 import type { Findings } from "../load/scenarios.ts";
 import { shown } from "../print.ts";
-import { type Figure, judgeTarget, overRounds } from "../result.ts";
+import { type Figure, judgeTarget, overRounds, type TargetOutcome } from "../result.ts";
+import { centreOf, standardErrorOf } from "./estimate.ts";
 
 /** What one round at one of the two finds, by what it is called: a rate, a time, a cost. */
 export type Readings = { readonly [what: string]: number };
@@ -20,17 +21,23 @@ export type Subject<Of> = {
 
 /** A change within this share is no change. */
 const CHANGE_MAX = 0.03;
+/** What is found is precise enough to be held against that bound. */
+const STANDARD_ERROR_MAX = 0.009;
 
 /** This checkout and the other, or what was started in each. */
 export type Pair<Of> = readonly [here: Of, there: Of];
 
-/** What was found at each of the two, round by round. */
+/** What was found at each of the two with one pair of processes, round by round. */
 type Found = Pair<Readings[]>;
 
-export type Compared<Of> = { readonly subject: Subject<Of>; readonly found: Found };
+export type Compared<Of> = {
+  readonly subject: Subject<Of>;
+  /** One for each pair. */
+  readonly found: Found[];
+};
 
 export function toBeCompared<Of>(subject: Subject<Of>): Compared<Of> {
-  return { subject, found: [[], []] };
+  return { subject, found: [] };
 }
 
 /**
@@ -38,38 +45,52 @@ export function toBeCompared<Of>(subject: Subject<Of>): Compared<Of> {
  * from the last of one pair to the first of the next.
  */
 export async function addRounds<Of>(
-  found: Found,
-  subject: Subject<Of>,
+  { subject, found }: Compared<Of>,
   [here, there]: Pair<Of>,
   rounds: number,
 ): Promise<void> {
+  const added: Found = [[], []];
   const turn = [
-    [here, found[0]],
-    [there, found[1]],
+    [here, added[0]],
+    [there, added[1]],
   ] as const;
-  const known = found[0].length;
+  const known = found.reduce((sum, [readings]) => sum + readings.length, 0);
   for (let round = known - subject.warmups; round < known + rounds; round += 1) {
     for (const [one, readings] of round % 2 === 0 ? turn : turn.toReversed()) {
       const reading = await subject.measure(one);
       if (round >= known) readings.push(reading);
     }
   }
+  found.push(added);
 }
 
-/** What is measured is the median of the quotients of the rounds. */
-export function findingsOf({ name, units }: Subject<never>, [here, there]: Found): Findings {
+/** Whether more rounds would tell little. What they would say has no part in it: only how far those so far lie apart. */
+export function isPrecise({ subject, found }: Compared<never>): boolean {
+  return Object.keys(subject.units).every(
+    (what) => standardErrorOf(quotientsOf(found, what)) <= STANDARD_ERROR_MAX,
+  );
+}
+
+export function findingsOf({ subject, found }: Compared<never>): Findings {
+  const { name, units } = subject;
   const whats = Object.entries(units);
   return {
     figures: whats.flatMap(([what, unit]) => [
-      figureOf(`${name}: ${what}, this checkout`, unit, valuesOf(here, what)),
-      figureOf(`${name}: ${what}, the other`, unit, valuesOf(there, what)),
+      figureOf(`${name}: ${what}, this checkout`, unit, valuesOf(found, 0, what)),
+      figureOf(`${name}: ${what}, the other`, unit, valuesOf(found, 1, what)),
     ]),
-    targets: whats.map(([what, unit]) => targetOf(name, what, unit, here, there)),
+    targets: whats.map(([what, unit]) => targetOf(name, what, unit, found)),
   };
 }
 
-const valuesOf = (rounds: readonly Readings[], what: string) =>
-  rounds.map((round) => round[what] ?? Number.NaN);
+const valuesOf = (found: readonly Found[], which: 0 | 1, what: string) =>
+  found.flatMap((pair) => pair[which].map((round) => round[what] ?? Number.NaN));
+
+/** Logarithms of the quotients of the rounds, pair by pair: as far from 0 for half as for double. */
+const quotientsOf = (found: readonly Found[], what: string): readonly (readonly number[])[] =>
+  found.map(([here, there]) =>
+    here.map((round, at) => Math.log((round[what] ?? Number.NaN) / (there[at]?.[what] ?? Number.NaN))),
+  );
 
 const isRate = (unit: string) => unit.endsWith("/s");
 
@@ -77,23 +98,17 @@ function figureOf(name: string, unit: string, values: readonly number[]): Figure
   return { name, group: "by turns", unit, better: isRate(unit) ? "higher" : "lower", ...overRounds(values) };
 }
 
-function targetOf(
-  name: string,
-  what: string,
-  unit: string,
-  here: readonly Readings[],
-  there: readonly Readings[],
-) {
-  const ours = overRounds(valuesOf(here, what));
-  const theirs = overRounds(valuesOf(there, what));
-  const { value, range } = overRounds(
-    here.map((round, at) => (round[what] ?? Number.NaN) / (there[at]?.[what] ?? Number.NaN)),
-  );
+/** What is measured is the centre of the quotients of the rounds. */
+function targetOf(name: string, what: string, unit: string, found: readonly Found[]): TargetOutcome {
+  const [ours, theirs] = [overRounds(valuesOf(found, 0, what)), overRounds(valuesOf(found, 1, what))];
+  const quotients = quotientsOf(found, what);
+  const { range } = overRounds(quotients.flat().map(Math.exp));
+  const error = (standardErrorOf(quotients) * 100).toFixed(1);
   return judgeTarget({
     what: `${name}: ${what}`,
     against: "the other checkout, by turns",
     bound: isRate(unit) ? { atLeast: 1 - CHANGE_MAX } : { atMost: 1 + CHANGE_MAX },
-    measured: value,
-    note: `${shown(ours.value)} against ${shown(theirs.value)} ${unit}; ${range.least.toFixed(2)} to ${range.most.toFixed(2)} in ${range.rounds} rounds`,
+    measured: Math.exp(centreOf(quotients.flat())),
+    note: `± ${error} %; ${shown(ours.value)} against ${shown(theirs.value)} ${unit}; ${range.least.toFixed(2)} to ${range.most.toFixed(2)} in ${range.rounds} rounds`,
   });
 }

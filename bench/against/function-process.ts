@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ALLOCATOR } from "../load/processes.ts";
+import { startAsked } from "../load/asked-process.ts";
 import type { Pair, Readings, Subject } from "./comparison.ts";
 
 /** A process with all that `bench` measures in one checkout. */
@@ -11,12 +11,12 @@ export type FunctionProcess = AsyncDisposable & {
 
 export type RatesAsked = { readonly name: string | null; readonly scale: number };
 /** The process sends its names once all functions were proved right, and rates each time it is asked. */
-export type FunctionsMessage = { readonly names: readonly string[] } | { readonly rates: Readings };
+export type FunctionsMessage = { readonly names?: readonly string[]; readonly rates?: Readings };
 
-const ROUNDS = 5;
+const ROUNDS = 4;
 const WARMUPS = 2;
 /** Each of as many rounds as in `bench`: a shorter run leaves out chunk sizes, and with them what warms the threads up. */
-const PIPELINE_ROUNDS = 2;
+const PIPELINE_ROUNDS = 1;
 
 export async function startFunctions({
   root,
@@ -26,29 +26,15 @@ export async function startFunctions({
   /** The folder of the test vectors that are its input. */
   readonly vectors: string;
 }): Promise<FunctionProcess> {
-  let next = Promise.withResolvers<FunctionsMessage>();
-  const child = Bun.spawn({
-    cmd: [process.execPath, join(import.meta.dir, "functions.ts"), root, vectors],
-    cwd: root,
-    env: { PATH: process.env.PATH ?? "", ...ALLOCATOR },
-    stdio: ["ignore", "ignore", "inherit"],
-    ipc: (message: FunctionsMessage) => next.resolve(message),
-    onExit: (_, code) => next.reject(new Error(`the functions of ${root} ended with ${code}`)),
-  });
-  const first = await next.promise;
+  const child = await startAsked(join(import.meta.dir, "functions.ts"), { words: [root, vectors], root });
+  const { names = [] } = child.first as FunctionsMessage;
   return {
-    names: "names" in first ? first.names : [],
+    names,
     async measure(name, scale) {
-      next = Promise.withResolvers();
-      child.send({ name, scale } satisfies RatesAsked);
-      const reply = await next.promise;
-      return "rates" in reply ? reply.rates : {};
+      const { rates = {} } = (await child.ask({ name, scale } satisfies RatesAsked)) as FunctionsMessage;
+      return rates;
     },
-    async [Symbol.asyncDispose]() {
-      next.promise.catch(() => {});
-      child.disconnect();
-      await child.exited;
-    },
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
 

@@ -1,6 +1,9 @@
 import { join, resolve } from "node:path";
 import { addressCorpus } from "../input.ts";
+import { LARGEST, ONE_AFTER_ANOTHER } from "../load/batch-scenarios.ts";
 import { startDns } from "../load/dns.ts";
+import { startDriver } from "../load/driver-process.ts";
+import { FLAT_OUT } from "../load/flat-out-scenario.ts";
 import { CORPUS } from "../load/jobs.ts";
 import { proveServerRight } from "../load/proof.ts";
 import { scaled } from "../load/scenarios.ts";
@@ -13,16 +16,25 @@ import {
   warmBatchSubjects,
 } from "./batch-subjects.ts";
 import { coldCallSubjects, warmCallSubjects } from "./call-subjects.ts";
-import { addRounds, type Compared, findingsOf, type Pair, type Subject, toBeCompared } from "./comparison.ts";
+import {
+  addRounds,
+  type Compared,
+  findingsOf,
+  isPrecise,
+  type Pair,
+  type Subject,
+  toBeCompared,
+} from "./comparison.ts";
 import { functionSubjects, startFunctions } from "./function-process.ts";
 import { type Checkout, coldLookupsOf, memoryOf, startStubServer, startsOf } from "./process-subjects.ts";
 
 // This checkout beside another one, all figures by turns: `bun run bench:against FOLDER [--quick] [--json FILE]`.
 
-/** Pairs of servers. */
-const SETUPS = 3;
-/** Of processes with functions: what the compiler makes of the same code differs by up to a tenth from one to the next. */
-const FUNCTION_SETUPS = 14;
+/** Pairs of processes: what the compiler makes of the same code differs by up to a tenth from one to the next. */
+const SETUPS = { min: 4, max: 8 } as const;
+const FUNCTION_SETUPS = { min: 14, max: 30 } as const;
+/** Of single checks, and of batches: code that is not yet compiled runs at a third of its speed. */
+const WARMUP_MS = 2000;
 const ROOT = resolve(import.meta.dir, "../..");
 
 await runSuite("against", async ({ words, say, scale, quick }) => {
@@ -36,40 +48,62 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   ];
 
   async function measure<Of>(pair: Pair<Of>, compared: readonly Compared<Of>[]): Promise<void> {
-    for (const { subject, found } of compared) {
-      say(`measuring ${subject.name}: ${Object.keys(subject.units).join(", ")}`);
-      await addRounds(found, subject, pair, times.rounds(subject.rounds));
+    for (const one of compared) {
+      const { name, units, rounds } = one.subject;
+      say(`measuring ${name}: ${Object.keys(units).join(", ")}`);
+      await addRounds(one, pair, times.rounds(rounds));
     }
   }
 
-  /** Measures with several pairs of processes, one pair after the other. */
+  /**
+   * Measures with several pairs of processes, one pair after the other: with the fewest all, with further ones, up to the
+   * most, what is not yet precise.
+   */
   async function measurePairs<Of extends AsyncDisposable>(
     start: (checkout: Checkout) => Promise<Of>,
     subjectsOf: (pair: Pair<Of>) => Promise<readonly Subject<Of>[]>,
-    setups: number,
+    setups: { readonly min: number; readonly max: number },
   ): Promise<readonly Compared<Of>[]> {
-    let compared: readonly Compared<Of>[] | null = null;
-    for (let setup = 0; setup < (quick ? 1 : setups); setup += 1) {
+    let all: readonly Compared<Of>[] | null = null;
+    for (let setup = 0; setup < (quick ? 1 : setups.max); setup += 1) {
+      const left = setup < setups.min ? all : all?.filter((compared) => !isPrecise(compared));
+      if (left?.length === 0) break;
       await using here = await start(checkouts[0]);
       await using there = await start(checkouts[1]);
-      compared ??= (await subjectsOf([here, there])).map(toBeCompared);
-      await measure([here, there], compared);
+      all ??= (await subjectsOf([here, there])).map(toBeCompared);
+      await measure([here, there], left ?? all);
     }
-    return compared ?? [];
+    return all ?? [];
+  }
+
+  await using driver = await startDriver();
+  await using second = await startDriver();
+  const drivers = { driver, second };
+  async function startWarmServer(checkout: Checkout): Promise<BenchServer> {
+    const server = await startServerProcess(checkout);
+    await proveServerRight(server);
+    await driver.singles({ ...FLAT_OUT, aims: [server], roundMs: times.ms(WARMUP_MS) });
+    const batches = { ...ONE_AFTER_ANOTHER, aims: [server], size: LARGEST, roundMs: times.ms(WARMUP_MS) };
+    await driver.batches(batches);
+    return server;
   }
 
   const calls = await measurePairs(
-    startProvedServer,
+    startWarmServer,
     async () => [
-      ...warmCallSubjects(times),
-      ...warmBatchSubjects(times),
+      ...warmCallSubjects(times, drivers),
+      ...warmBatchSubjects(times, drivers.driver),
       ...(await itemBatchSubjects()),
-      ...coldCallSubjects(times),
-      ...coldBatchSubjects(times),
+      ...coldCallSubjects(times, drivers),
+      ...coldBatchSubjects(times, drivers.driver),
     ],
     SETUPS,
   );
-  const ceiling = await measurePairs(startStubServer, async () => ceilingSubjects(times), SETUPS);
+  const ceiling = await measurePairs(
+    startStubServer,
+    async () => ceilingSubjects(times, drivers.driver),
+    SETUPS,
+  );
   // Both have the input of the other checkout, which may know no other.
   const vectors = join(checkouts[1].root, "test/vectors");
   const functions = await measurePairs(
@@ -80,7 +114,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   const processes = (quick ? [startsOf()] : [startsOf(), coldLookupsOf(), memoryOf()]).map(toBeCompared);
   await measure(checkouts, processes);
   const findings = [calls, ceiling, functions, processes].flatMap((compared: readonly Compared<never>[]) =>
-    compared.map(({ subject, found }) => findingsOf(subject, found)),
+    compared.map(findingsOf),
   );
   return {
     versions: { dns: dns.software },
@@ -88,9 +122,3 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     targets: findings.flatMap(({ targets }) => targets),
   };
 });
-
-async function startProvedServer(checkout: Checkout): Promise<BenchServer> {
-  const server = await startServerProcess(checkout);
-  await proveServerRight(server);
-  return server;
-}

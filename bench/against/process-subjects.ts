@@ -10,10 +10,10 @@ import type { Subject } from "./comparison.ts";
 /** Where processes are started from, and the DNS server that they ask. */
 export type Checkout = { readonly root: string; readonly dns: string };
 
-const STARTS = 7;
-const MEMORY_ROUNDS = 3;
+const STARTS = 21;
+const MEMORY_ROUNDS = 5;
 const BATCHES_AT_A_TIME = 10;
-const LOOKUP_PROCESSES = 8;
+const LOOKUP_PROCESSES = 12;
 const LOOKUP_ROUNDS = 7;
 /** Of each result of the stub: about three quarters of a real one, and the same in both checkouts. */
 const RESULT_BYTES = 255;

@@ -1,4 +1,5 @@
-import type { Spent } from "../load/readings.ts";
+import { cpuSeconds } from "../load/proc.ts";
+import type { BenchServer } from "../load/server-process.ts";
 import type { Readings } from "./comparison.ts";
 
 export const CALL_COST_UNITS = { CPU: "µs a call", "CPU of the main thread": "µs a call" } as const;
@@ -9,10 +10,20 @@ export const ITEM_UNITS = {
   "CPU of the main thread": "µs an item",
 } as const;
 
-/** What a server spent on each call or item. */
-export function costOf({ cpuSeconds, mainThreadSeconds }: Spent, items: number): Readings {
-  const micros = (seconds: number | null) => ((seconds ?? Number.NaN) * 1e6) / items;
-  return { CPU: micros(cpuSeconds), "CPU of the main thread": micros(mainThreadSeconds) };
+/** Does some work and returns, beside what came of it, what the server spent on each call or item meanwhile. */
+export async function costing<T>(
+  { pid }: BenchServer,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly costOf: (items: number) => Readings }> {
+  const before = cpuSeconds(pid);
+  const result = await work();
+  const after = cpuSeconds(pid);
+  const micros = (kind: "all" | "mainThread", items: number) =>
+    (((after?.[kind] ?? Number.NaN) - (before?.[kind] ?? Number.NaN)) * 1e6) / items;
+  return {
+    result,
+    costOf: (items) => ({ CPU: micros("all", items), "CPU of the main thread": micros("mainThread", items) }),
+  };
 }
 
 /** Names for domains that no round before has asked for, the same in each run. */

@@ -3,17 +3,23 @@ import type { Aim, BatchesRound, Job, JobReport, SinglesRound } from "./jobs.ts"
 import { singlesRound } from "./singles.ts";
 import { warmUpDriver } from "./warm-up.ts";
 
-// A process of its own, so that sending and reading take no time from the server that is measured, but a core.
+// A process of its own, so that sending and reading take no time from the server that is measured, but a core. It does the
+// job that its argument is, and ends; without one it does those that it is sent, one after the other.
 
-const job: Job = JSON.parse(process.argv[2] ?? "");
-const report = await run(job);
-process.stdout.write(JSON.stringify(report));
+const [argument] = process.argv.slice(2);
+if (argument !== undefined) {
+  const job: Job = JSON.parse(argument);
+  if (job.kind === "singles") await warmUpDriver();
+  process.stdout.write(JSON.stringify(await run(job)));
+} else {
+  await warmUpDriver();
+  process.on("message", async (job: Job) => void process.send?.(await run(job)));
+  process.once("disconnect", () => process.exit());
+  process.send?.(null);
+}
 
 async function run(job: Job): Promise<JobReport<SinglesRound> | JobReport<BatchesRound>> {
-  if (job.kind === "singles") {
-    await warmUpDriver();
-    return measured(job, (aim) => singlesRound(job, aim));
-  }
+  if (job.kind === "singles") return measured(job, (aim) => singlesRound(job, aim));
   return measured(job, createBatchSender(job));
 }
 

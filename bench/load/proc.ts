@@ -1,3 +1,4 @@
+import { dlopen, ptr } from "bun:ffi";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** What Linux reports of a process; null elsewhere. */
@@ -7,12 +8,31 @@ const TICKS_PER_SECOND = 100;
 /** Seconds of CPU that a process, and its main thread alone, have used so far. */
 export type CpuSeconds = { readonly all: number; readonly mainThread: number };
 
+/**
+ * To the nanosecond, by the process's clock and the scheduler's count: `stat` has hundredths of a second, which are 3 % of
+ * what a server takes in a round.
+ */
 export function cpuSeconds(pid: number): CpuSeconds | null {
   try {
-    return { all: secondsIn(`/proc/${pid}/stat`), mainThread: secondsIn(`/proc/${pid}/task/${pid}/stat`) };
+    const mainThreadNs = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0];
+    return { all: clockSeconds(pid), mainThread: Number(mainThreadNs) / 1e9 };
   } catch {
     return null;
   }
+}
+
+let systemClocks: ReturnType<typeof openSystemClocks> | null = null;
+
+function openSystemClocks() {
+  return dlopen("libc.so.6", { clock_gettime: { args: ["i32", "ptr"], returns: "i32" } }).symbols;
+}
+
+/** Of all threads of a process, also of those that have ended: what clock_getcpuclockid(3) names by its id. */
+function clockSeconds(pid: number): number {
+  systemClocks ??= openSystemClocks();
+  const time = new BigInt64Array(2);
+  if (systemClocks.clock_gettime((~pid << 3) | 2, ptr(time)) !== 0) throw new Error(`${pid} has no clock`);
+  return Number(time[0]) + Number(time[1]) / 1e9;
 }
 
 /** Seconds of CPU by what threads are for: the main one, those that yield to others, and the runtime's own. */
@@ -30,10 +50,6 @@ export function threadSeconds(pid: number): ThreadSeconds | null {
   } catch {
     return null;
   }
-}
-
-function secondsIn(path: string): number {
-  return secondsOf(fieldsOf(path));
 }
 
 /** The fields behind the name, which stands in parentheses and may hold anything. */

@@ -3,7 +3,7 @@ import type { Subprocess } from "bun";
 import { onFirstCores } from "./cores.ts";
 import type { BatchesJob, BatchesRound, Job, JobReport, SinglesJob, SinglesRound } from "./jobs.ts";
 
-const ROOT = join(import.meta.dir, "../..");
+export const ROOT = join(import.meta.dir, "../..");
 const START_DEADLINE_MS = 20_000;
 
 /** As `bun run start` sets it, and the same for whatever is compared with the server. */
@@ -72,11 +72,13 @@ async function end(child: Subprocess<"ignore", "pipe", "inherit">): Promise<void
   clearTimeout(timer);
 }
 
+export const DRIVER = "bench/load/driver.ts";
+
 /** Runs a job in a driver process of its own. */
 export async function drive(job: SinglesJob): Promise<JobReport<SinglesRound>>;
 export async function drive(job: BatchesJob): Promise<JobReport<BatchesRound>>;
 export async function drive(job: Job): Promise<unknown> {
-  return runFile("bench/load/driver.ts", job);
+  return runFile(DRIVER, job);
 }
 
 /** Runs a file that takes JSON as its argument and writes JSON. */
