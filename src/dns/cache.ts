@@ -54,8 +54,6 @@ const FAILURE_CAP_MS = 30_000;
 /** Failures of this process, not of the DNS, which are not cached. */
 const LOCAL_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_servers"]);
 
-const ALLOW_STALE = { allowStale: true };
-
 type Entry = CachedLookup<RecordType> & {
   readonly failureMs: number;
   /** The epoch of a denial; null where the entry is valid in every epoch. */
@@ -87,10 +85,6 @@ export function createDnsCache({
         max: entriesMax,
         maxSize: entriesMax * BYTES_PER_ENTRY,
         sizeCalculation: bytesOf,
-        perf: { now: clock.monotonic },
-        ttl: POSITIVE_CAP_MS,
-        ttlResolution: 0,
-        noDeleteOnStaleGet: true,
       }),
   );
   const inFlight = new Map<string, Promise<Entry>>();
@@ -100,13 +94,14 @@ export function createDnsCache({
   function lookUp(name: string, type: RecordType, allowance?: QueryAllowance): Promise<Entry> {
     const key = `${type} ${name}`;
     const known = entries.known()?.get(key);
-    if (known === undefined || (known.denialEpoch !== null && known.denialEpoch !== epoch())) {
-      return lookUpAnew(key, name, type, allowance);
-    }
+    if (known === undefined || !isValid(known)) return lookUpAnew(key, name, type, allowance);
     counts.hits++;
     known.answer ??= Promise.resolve(known);
     return known.answer;
   }
+
+  const isValid = ({ expiresAt, denialEpoch }: Entry): boolean =>
+    clock.monotonic() <= expiresAt && (denialEpoch === null || denialEpoch === epoch());
 
   function lookUpAnew(
     key: string,
@@ -130,7 +125,7 @@ export function createDnsCache({
   function keep(key: string, lookup: Lookup<RecordType>, startEpoch: number): Entry {
     inFlight.delete(key);
     // An expired failure stays in the cache, so that the TTL of the next one doubles.
-    const lastFailureMs = entries.get().peek(key, ALLOW_STALE)?.failureMs ?? 0;
+    const lastFailureMs = entries.get().peek(key)?.failureMs ?? 0;
     const ttlMs = ttlMsOf(lookup, lastFailureMs);
     const failed = lookup.outcome === "timeout" || lookup.outcome === "error";
     const entry: Entry = {
@@ -139,7 +134,7 @@ export function createDnsCache({
       failureMs: failed ? ttlMs : 0,
       denialEpoch: isDenial(lookup) ? startEpoch : null,
     };
-    if (ttlMs > 0) entries.get().set(key, entry, { ttl: ttlMs });
+    if (ttlMs > 0) entries.get().set(key, entry);
     return entry;
   }
 
