@@ -71,6 +71,14 @@ export function isPrecise({ subject, found }: Compared<never>): boolean {
   );
 }
 
+/** Returns what is known so far, a line for each unit. */
+export function progressOf({ subject, found }: Compared<never>): readonly string[] {
+  return Object.keys(subject.units).map((what) => {
+    const quotients = quotientsOf(found, what);
+    return `${what}: ${Math.exp(centreOf(quotients.flat())).toFixed(3)} ${errorText(quotients)}`;
+  });
+}
+
 export function findingsOf({ subject, found }: Compared<never>): Findings {
   const { name, units } = subject;
   const whats = Object.entries(units);
@@ -92,6 +100,9 @@ const quotientsOf = (found: readonly Found[], what: string): readonly (readonly 
     here.map((round, at) => Math.log((round[what] ?? Number.NaN) / (there[at]?.[what] ?? Number.NaN))),
   );
 
+const errorText = (quotients: readonly (readonly number[])[]) =>
+  `± ${(standardErrorOf(quotients) * 100).toFixed(1)} %`;
+
 const isRate = (unit: string) => unit.endsWith("/s");
 
 function figureOf(name: string, unit: string, values: readonly number[]): Figure {
@@ -103,12 +114,11 @@ function targetOf(name: string, what: string, unit: string, found: readonly Foun
   const [ours, theirs] = [overRounds(valuesOf(found, 0, what)), overRounds(valuesOf(found, 1, what))];
   const quotients = quotientsOf(found, what);
   const { range } = overRounds(quotients.flat().map(Math.exp));
-  const error = (standardErrorOf(quotients) * 100).toFixed(1);
   return judgeTarget({
     what: `${name}: ${what}`,
     against: "the other checkout, by turns",
     bound: isRate(unit) ? { atLeast: 1 - CHANGE_MAX } : { atMost: 1 + CHANGE_MAX },
     measured: Math.exp(centreOf(quotients.flat())),
-    note: `± ${error} %; ${shown(ours.value)} against ${shown(theirs.value)} ${unit}; ${range.least.toFixed(2)} to ${range.most.toFixed(2)} in ${range.rounds} rounds`,
+    note: `${errorText(quotients)}; ${shown(ours.value)} against ${shown(theirs.value)} ${unit}; ${range.least.toFixed(2)} to ${range.most.toFixed(2)} in ${range.rounds} rounds`,
   });
 }

@@ -22,6 +22,7 @@ import {
   findingsOf,
   isPrecise,
   type Pair,
+  progressOf,
   type Subject,
   toBeCompared,
 } from "./comparison.ts";
@@ -49,9 +50,8 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
 
   async function measure<Of>(pair: Pair<Of>, compared: readonly Compared<Of>[]): Promise<void> {
     for (const one of compared) {
-      const { name, units, rounds } = one.subject;
-      say(`measuring ${name}: ${Object.keys(units).join(", ")}`);
-      await addRounds(one, pair, times.rounds(rounds));
+      await addRounds(one, pair, times.rounds(one.subject.rounds));
+      for (const known of progressOf(one)) say(`${one.subject.name}: ${known}`);
     }
   }
 
