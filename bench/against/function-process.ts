@@ -13,8 +13,8 @@ export type RatesAsked = { readonly name: string | null; readonly scale: number 
 /** The process sends its names once all functions were proved right, and rates each time it is asked. */
 export type FunctionsMessage = { readonly names?: readonly string[]; readonly rates?: Readings };
 
-const ROUNDS = 4;
-const WARMUPS = 2;
+const ROUNDS = 24;
+const WARMUPS = 12;
 /** Each of as many rounds as in `bench`: a shorter run leaves out chunk sizes, and with them what warms the threads up. */
 const PIPELINE_ROUNDS = 1;
 
