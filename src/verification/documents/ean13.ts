@@ -1,6 +1,6 @@
 import type { IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, unreadable, wrongLength } from "./alphabet.ts";
-import { digitAt } from "./checksums/digits.ts";
+import { digitAt, numberAt } from "./checksums/digits.ts";
 import { gs1CheckDigit } from "./checksums/gs1.ts";
 import prefixText from "./data/gs1-prefixes.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
@@ -50,10 +50,11 @@ function prefixOf(kind: string, issuer: string): Prefix {
 }
 
 function prefixFor(digits: string): Prefix {
-  if (digits.startsWith("9790")) return ISMN;
+  const prefix = numberAt(digits, 0, 3);
+  if (prefix === 979 && digitAt(digits, 3) === 0) return ISMN;
   // 0000000 is for restricted circulation within a company; the rest of 000 is GS1 US.
-  if (digits.startsWith("0000000")) return RESTRICTED;
-  return prefixes[Number(digits.slice(0, 3))] ?? UNASSIGNED;
+  if (prefix === 0 && numberAt(digits, 3, 7) === 0) return RESTRICTED;
+  return prefixes[prefix] ?? UNASSIGNED;
 }
 
 const UNREAD: Finding<"ean13"> = {

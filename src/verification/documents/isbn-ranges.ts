@@ -1,3 +1,4 @@
+import { digitAt, numberAt } from "./checksums/digits.ts";
 import rangeText from "./data/isbn-ranges.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
 
@@ -17,6 +18,8 @@ export type IsbnGroup = {
 
 const GROUP_DIGITS_MAX = 5;
 const RANGE_DIGITS = 7;
+/** Of an ISBN-13. */
+const CHECK_DIGIT_AT = 12;
 
 const [versionRow, ...groupRows] = tableRows(rangeText);
 
@@ -47,9 +50,9 @@ function numericKey(digits: number, length: number): number {
 
 /** Returns the group of an ISBN-13, or null where none is assigned. */
 export function isbnGroupOf(isbn13: string): IsbnGroup | null {
-  let digits = Number(isbn13.slice(0, 3));
+  let digits = numberAt(isbn13, 0, 3);
   for (let length = 1; length <= GROUP_DIGITS_MAX; length++) {
-    digits = digits * 10 + isbn13.charCodeAt(2 + length) - 48;
+    digits = digits * 10 + digitAt(isbn13, 2 + length);
     const group = groups.get(numericKey(digits, length));
     if (group !== undefined) return group;
   }
@@ -59,7 +62,9 @@ export function isbnGroupOf(isbn13: string): IsbnGroup | null {
 /** Returns the number of digits of an ISBN-13's registrant, or 0 where its range is not assigned. */
 export function registrantLengthOf(group: IsbnGroup, isbn13: string): number {
   const start = 3 + group.length;
-  const digits = Number(isbn13.slice(start, Math.min(start + RANGE_DIGITS, 12)).padEnd(RANGE_DIGITS, "0"));
+  const end = Math.min(start + RANGE_DIGITS, CHECK_DIGIT_AT);
+  let digits = numberAt(isbn13, start, end);
+  for (let padded = end - start; padded < RANGE_DIGITS; padded++) digits *= 10;
   let low = 0;
   let high = group.from.length - 1;
   while (low < high) {

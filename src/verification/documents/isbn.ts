@@ -1,4 +1,4 @@
-import type { IdentityWarning } from "../../contract/words.ts";
+import type { IdentityReason, IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
 import { isDigits } from "./checksums/digits.ts";
 import { gs1CheckDigit } from "./checksums/gs1.ts";
@@ -57,8 +57,13 @@ function isbn10CheckDigit(isbn: string, start: number): string {
   return digit === 10 ? "X" : String(digit);
 }
 
+function isbn10Of(isbn: string, isbn13: string): string | null {
+  if (isbn.length === 10) return isbn;
+  return isbn13.startsWith("978") ? isbn13.slice(3, 12) + isbn10CheckDigit(isbn13, 3) : null;
+}
+
 function findingOf(isbn: string, isbn13: string, group: IsbnGroup | null): Finding<"isbn"> {
-  const isbn10 = isbn13.startsWith("978") ? isbn13.slice(3, 12) + isbn10CheckDigit(isbn13, 3) : null;
+  const isbn10 = isbn10Of(isbn, isbn13);
   const hyphenated13 = group === null ? null : hyphenate(isbn13, group);
   const hyphenated10 =
     isbn10 === null || hyphenated13 === null ? null : `${hyphenated13.slice(4, -1)}${isbn10.slice(-1)}`;
@@ -92,23 +97,26 @@ function validate(value: string): Outcome<"isbn"> {
   const isbn = compact(value);
   if (isbn === null) return unreadable("isbn", value, "an ISBN", ALPHABET, UNREAD);
   const { length } = isbn;
-  const unread: Finding<"isbn"> = { ...UNREAD, normalized: isbn };
   if (length === 13) {
     const fault = prefixFault(isbn);
-    if (fault !== null) return failed("isbn", value, "component", fault, unread);
+    if (fault !== null) return ungrouped(value, isbn, "component", fault);
   } else if (length !== 10) {
-    return failed("isbn", value, "length", `An ISBN has 10 or 13 digits; this has ${length}.`, unread);
+    return ungrouped(value, isbn, "length", `An ISBN has 10 or 13 digits; this has ${length}.`);
   }
   if (!isDigits(isbn, 0, length === 10 ? 9 : 13)) {
-    const message = "X is a digit of ISBN-10 only, and only the last.";
-    return failed("isbn", value, "format", message, unread);
+    return ungrouped(value, isbn, "format", "X is a digit of ISBN-10 only, and only the last.");
   }
   const expected = length === 10 ? isbn10CheckDigit(isbn, 0) : String(gs1CheckDigit(isbn));
   if (!isbn.endsWith(expected)) {
     const message = `The check digit is ${isbn.slice(-1)} and should be ${expected}.`;
-    return failed("isbn", value, "checksum", message, unread);
+    return ungrouped(value, isbn, "checksum", message);
   }
   return verifyGroup(value, isbn);
+}
+
+/** Returns the refusal of a number of which nothing but its digits is known. */
+function ungrouped(value: string, isbn: string, reason: IdentityReason, message: string): Outcome<"isbn"> {
+  return failed("isbn", value, reason, message, { ...UNREAD, normalized: isbn });
 }
 
 function verifyGroup(value: string, isbn: string): Outcome<"isbn"> {

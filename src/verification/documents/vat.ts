@@ -93,19 +93,22 @@ function validate(value: string): Outcome<"vat"> {
   const rule = vatRuleOf(number);
   if (rule === null) return refusePrefix(value, number);
   const given = number.slice(rule.prefix.length);
-  const described = `A VAT number that begins with ${rule.prefix} goes on with ${rule.shape}`;
   if (rule.prefix.length > 2 && !number.startsWith(rule.prefix)) {
-    return failed("vat", value, "format", `${described}.`, { ...UNREAD, normalized: number });
+    return failed("vat", value, "format", `${describedBy(rule)}.`, { ...UNREAD, normalized: number });
   }
   if (!rule.lengths.includes(given.length)) {
-    const message = `${described}; this has ${counted(given.length)} there.`;
+    const message = `${describedBy(rule)}; this has ${counted(given.length)} there.`;
     return failed("vat", value, "length", message, findingOf(rule, given));
   }
   const body = rule.modernize === undefined ? given : rule.modernize(given);
   if (!rule.fits(body)) {
-    return failed("vat", value, "format", `${described}; this does not.`, findingOf(rule, given));
+    return failed("vat", value, "format", `${describedBy(rule)}; this does not.`, findingOf(rule, given));
   }
   return verifyBody(value, rule, body, body.length === given.length ? null : LEGACY_LENGTH);
+}
+
+function describedBy({ prefix, shape }: VatRule): string {
+  return `A VAT number that begins with ${prefix} goes on with ${shape}`;
 }
 
 function counted(characters: number): string {
