@@ -23,6 +23,8 @@ const QUICK = process.argv.includes("--quick");
 /** Sets of servers: what the compiler makes of the same code differs by up to a tenth from one process to the next. */
 const SETUPS = QUICK ? 1 : 3;
 const ORDERS_MEASURED = QUICK ? 1 : ORDERS.length;
+/** Until the compiler's threads take less than a twentieth of a node's time, also of one of several. */
+const WARMUPS = QUICK ? 1 : 4;
 const ROUND_MS = QUICK ? 500 : 1_500;
 const BALANCER_ROUND_MS = QUICK ? 500 : 3_000;
 const BATCH_SIZE = 10_000;
@@ -59,15 +61,15 @@ async function run(dns: string, postgres: PostgresServer): Promise<void> {
   const turns = createTurns(measures, postgres.port, ORDERS_MEASURED);
   for (let setup = 1; setup < SETUPS; setup += 1) {
     await using cluster = await startCluster(dns, postgres);
-    await addTurns(dns, cluster, turns);
+    await addTurns(dns, postgres, cluster, turns);
   }
   await using cluster = await startCluster(dns, postgres);
-  await addTurns(dns, cluster, turns);
+  await addTurns(dns, postgres, cluster, turns);
   const [embedded, one, several] = turns.figures();
   print({ embedded, one, several });
   await using proxy = await startBalancer(cluster.ports);
   const balancer = await throughBalancer(
-    { url: proxy.url, key: cluster.node.key },
+    { url: proxy.url, key: cluster.key },
     {
       turns: QUICK ? 1 : 4,
       turnRounds: QUICK ? 1 : 3,
@@ -86,9 +88,9 @@ async function run(dns: string, postgres: PostgresServer): Promise<void> {
 }
 
 type Cluster = AsyncDisposable & {
-  readonly node: BenchServer;
-  readonly others: readonly BenchServer[];
+  readonly nodes: readonly BenchServer[];
   readonly ports: readonly number[];
+  readonly key: string;
 };
 
 /** Starts nodes on a database of their own, and warms them up. */
@@ -96,38 +98,51 @@ async function startCluster(dns: string, postgres: PostgresServer): Promise<Clus
   await using stack = new AsyncDisposableStack();
   const ports = await Promise.all(Array.from({ length: NODES }, freePort));
   const url = await postgres.createDatabase();
-  const start = (place: number, account: { readonly key?: string } = {}) => {
-    // As the page on clusters says: the cores are shared out where several nodes have one machine.
-    const threads =
-      place === 0 ? {} : { WORKER_THREADS: `${Math.max(1, Math.floor(machine.cores / NODES))}` };
-    const environment = { DATABASE_URL: url, PORT: `${ports[place]}`, ...threads };
-    return startServerProcess({ dns, ...account, environment });
-  };
-  const node = stack.use(await start(0));
-  await warmUp(node);
-  const others: BenchServer[] = [];
-  for (let place = 1; place < NODES; place += 1) {
-    const other = stack.use(await start(place, { key: node.key }));
-    others.push(other);
-    await warmUp(other);
+  // As the page on clusters says: the cores are shared out where several nodes have one machine.
+  const threads = `${Math.max(1, Math.floor(machine.cores / NODES))}`;
+  const nodes: BenchServer[] = [];
+  let key: string | undefined;
+  for (const port of ports) {
+    const environment = { DATABASE_URL: url, PORT: `${port}`, WORKER_THREADS: threads };
+    const node = stack.use(
+      await startServerProcess({ dns, environment, ...(key === undefined ? {} : { key }) }),
+    );
+    nodes.push(node);
+    key ??= node.key;
+    await warmUp(node);
   }
+  if (key === undefined) throw new Error("A cluster has at least one node");
   const opened = stack.move();
-  return { node, others, ports, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { nodes, ports, key, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 /**
- * Lets a server do all that is measured: code that is not compiled yet is no cost of a cluster, and one that has worked on
- * jobs takes a tenth more of its main thread for a batch, with the embedded store, too.
+ * Lets a server do all that is measured, one kind after the other and again: code that is not compiled yet is no cost of a
+ * cluster, what another kind brings has some of it compiled anew, and one that has worked on jobs takes a tenth more of
+ * its main thread for a batch, with the embedded store, too.
  */
 async function warmUp(server: BenchServer): Promise<void> {
-  for (const kind of KINDS) await measures[kind]([server]);
+  for (let pass = 0; pass < WARMUPS; pass += 1) {
+    for (const kind of KINDS) await measures[kind]([server]);
+  }
 }
 
-/** The embedded store, one node of a cluster and all of them. */
-async function addTurns(dns: string, { node, others }: Cluster, turns: Turns): Promise<void> {
-  await using alone = await startServerProcess({ dns });
-  await warmUp(alone);
-  await turns.add([[alone], [node], [node, ...others]]);
+/**
+ * The embedded store, a node that is alone with its database, and the nodes of a cluster: of these none is measured by
+ * itself, as the others would take their part of its jobs.
+ */
+async function addTurns(
+  dns: string,
+  postgres: PostgresServer,
+  { nodes }: Cluster,
+  turns: Turns,
+): Promise<void> {
+  await using embedded = await startServerProcess({ dns });
+  await warmUp(embedded);
+  const environment = { DATABASE_URL: await postgres.createDatabase() };
+  await using one = await startServerProcess({ dns, environment });
+  await warmUp(one);
+  await turns.add([[embedded], [one], nodes]);
 }
 
 type Subjects = {
