@@ -69,7 +69,7 @@ if (cluster === null) {
     `There is no ${values.cluster}, so no nodes are planned. First: bun run bench:cluster --json ${values.cluster}`,
   );
 }
-const nodes = cluster === null ? null : nodePlanFor(demand, plan, cluster);
+const nodes = cluster === null ? null : nodePlanFor(demand, plan, costs, cluster);
 const rowsOfNodes = cluster === null || nodes === null ? [] : nodeRows(nodes, cluster);
 say(`\n${tableText(["what it takes", ""], [...planRows(demand, plan), ...rowsOfNodes])}`);
 const summary = { demand, plan, nodes, costs, load: summaryOf(load) };

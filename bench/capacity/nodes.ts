@@ -1,6 +1,8 @@
 import { nounOf } from "../../src/contract/noun.ts";
 import { type ClusterResult, KINDS, type Kind, predictedPerSecond } from "../cluster/result.ts";
+import { machineLine } from "../machine.ts";
 import { shown } from "../print.ts";
+import { batchCostOf, type Costs } from "./costs.ts";
 import type { Demand } from "./demand.ts";
 import type { Plan } from "./plan.ts";
 import type { Row } from "./rows.ts";
@@ -24,22 +26,32 @@ const NAMES: { readonly [kind in Kind]: string } = {
   job: "rows of jobs",
 };
 
-/** Returns nodes and the cores of PostgreSQL for a demand, filled as far as the plan for one machine. */
+/**
+ * Returns nodes and the cores of PostgreSQL for a demand, filled as far as the plan for one machine. What an item costs
+ * them is scaled to the machine of the load result, by what the server with the embedded store takes on both.
+ */
 export function nodePlanFor(
   demand: Demand,
   { fillMax }: Pick<Plan, "fillMax">,
+  costs: Costs,
   cluster: ClusterResult,
 ): NodePlan {
-  const { one, machine } = cluster;
+  const { one, embedded, machine } = cluster;
   const { singleShare, jobShare, peakFactor } = demand;
+  const embeddedCpu: { readonly [kind in Kind]: number | undefined } = {
+    single: costs.single.all,
+    batch: batchCostOf(costs, demand.batchSize).cpu.all,
+    job: costs.more?.jobRow.all,
+  };
   const average = demand.addressesPerDay / DAY_SECONDS;
   const perSecond: { readonly [kind in Kind]: number } = {
     single: average * singleShare * peakFactor,
     batch: average * Math.max(0, 1 - singleShare - jobShare) * peakFactor,
     job: average * jobShare,
   };
+  const scale = (kind: Kind) => (embeddedCpu[kind] ?? embedded[kind].nodesCpu) / embedded[kind].nodesCpu;
   const sum = (cost: (kind: Kind) => number) =>
-    KINDS.reduce((cores, kind) => cores + (perSecond[kind] * cost(kind)) / 1e6, 0);
+    KINDS.reduce((cores, kind) => cores + (perSecond[kind] * cost(kind) * scale(kind)) / 1e6, 0);
   const nodeCoresBusy = sum((kind) => one[kind].nodesCpu);
   const postgresCoresBusy = sum((kind) => one[kind].postgresCpu);
   return {
@@ -59,6 +71,7 @@ export function nodeRows(plan: NodePlan, cluster: ClusterResult): Row[] {
       `${nodes} (${shown(nodeCoresBusy)} cores busy in the busiest second)`,
     ],
     ["As a cluster: cores of PostgreSQL", `${postgresCores} (${shown(postgresCoresBusy)} busy)`],
+    ["As a cluster: measured on", `${machineLine(cluster.machine)}, on ${cluster.at.slice(0, 10)}`],
     ...KINDS.map((kind): Row => {
       const { perSecond } = cluster.several[kind];
       const predicted = predictedPerSecond(cluster, kind);

@@ -30,11 +30,9 @@ export type Measures = { readonly [kind in Kind]: (servers: readonly Aim[]) => P
 export function createMeasures({ roundMs, batchSize, jobRows, createJob }: MeasureOptions): Measures {
   /** Calls without a pause, from one driver over as many connections in sum whatever the number of servers. */
   async function single(servers: readonly Aim[]): Promise<Measured> {
-    const [first, ...others] = servers;
-    if (first === undefined) return NOTHING;
     const { aims } = await drive({
       kind: "singles",
-      aims: [{ url: first.url, key: first.key, otherUrls: others.map(({ url }) => url) }],
+      aims: [aimOf(servers)],
       traffic: { kind: "warm" },
       connections: CONNECTIONS,
       ratePerSecond: null,
@@ -46,31 +44,26 @@ export function createMeasures({ roundMs, batchSize, jobRows, createJob }: Measu
     return round === undefined ? NOTHING : { perSecond: round.perSecond, items: round.replies };
   }
 
+  /** Batches at a time, one behind the other, from one driver and as many whatever the number of servers. */
   async function batch(servers: readonly Aim[]): Promise<Measured> {
-    const found = await Promise.all(
-      servers.map((aim) =>
-        drive({
-          kind: "batches",
-          aims: [aim],
-          size: batchSize,
-          parallel: Math.max(1, Math.floor(BATCHES_AT_A_TIME / servers.length)),
-          rounds: 1,
-          roundMs,
-          cold: null,
-        }),
-      ),
-    );
-    const rounds = found.map(({ aims }) => aims[0]?.[0]);
-    return {
-      perSecond: sumOf(rounds.map((round) => round?.addressesPerSecond)),
-      items: batchSize * sumOf(rounds.map((round) => round?.batches)),
-    };
+    const { aims } = await drive({
+      kind: "batches",
+      aims: [aimOf(servers)],
+      size: batchSize,
+      parallel: BATCHES_AT_A_TIME,
+      rounds: 1,
+      roundMs,
+      cold: null,
+    });
+    const round = aims[0]?.[0];
+    return round === undefined
+      ? NOTHING
+      : { perSecond: round.addressesPerSecond, items: round.batches * batchSize };
   }
 
   /** From the 202 to the end; its rows are items of the intake, too. */
   async function job(servers: readonly Aim[]): Promise<Measured> {
-    const [aim] = servers;
-    if (aim === undefined) return NOTHING;
+    const aim = aimOf(servers);
     const jobId = await createJob(aim, jobRows);
     const startedMs = performance.now();
     await jobEnded(aim, jobId);
@@ -91,6 +84,8 @@ export function createMeasures({ roundMs, batchSize, jobRows, createJob }: Measu
   return { single, batch, job };
 }
 
-function sumOf(values: readonly (number | undefined)[]): number {
-  return values.reduce<number>((sum, value) => sum + (value ?? Number.NaN), 0);
+/** All of a group as one. Throws where there is none. */
+function aimOf([first, ...others]: readonly Aim[]): Aim {
+  if (first === undefined) throw new Error("Nothing is to be measured");
+  return { url: first.url, key: first.key, otherUrls: others.map(({ url }) => url) };
 }

@@ -11,15 +11,17 @@ export type BatchSender = (aim: Aim, round: number) => Promise<BatchesRound>;
 export function createBatchSender(job: BatchesJob): BatchSender {
   const bodyFor = createBodies(job);
   return async (aim, round) => {
+    const urls = [aim.url, ...(aim.otherUrls ?? [])];
     const latency = createHistogram();
     const firstByte = createHistogram();
     const sum = { batches: 0, bytes: 0 };
     const startedMs = performance.now();
     const caller = async (which: number) => {
+      const own = { url: urls[which % urls.length] ?? aim.url, key: aim.key };
       do {
         const body = bodyFor(`${round}-${which}-${sum.batches}`);
         const sentMs = performance.now();
-        const { bytes, firstByteMs } = await sendBatch(aim, body, job.size);
+        const { bytes, firstByteMs } = await sendBatch(own, body, job.size);
         latency.add(performance.now() - sentMs);
         firstByte.add(firstByteMs - sentMs);
         sum.batches += 1;

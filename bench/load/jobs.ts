@@ -8,7 +8,7 @@ export type Job = SinglesJob | BatchesJob;
 export type Aim = {
   readonly url: string;
   readonly key: string;
-  /** Of the other nodes of its cluster, over which single calls are spread, too. */
+  /** Of the other nodes of its cluster, over which connections and batches at a time are spread, too. */
   readonly otherUrls?: readonly string[];
 };
 
