@@ -32,9 +32,11 @@ test(`beside scans of hostile services nobody waits for ${HEALTHZ_MS_MAX} ms`, a
     expect(replies.flatMap(({ status }, n) => (status === 200 ? [] : [[kinds[n]?.[0], status]]))).toEqual([]);
     await Promise.all(replies.map((reply) => reply.arrayBuffer()));
   };
+  /** 1 where the worse of both times is as long as it may be. */
+  const shareOf = (tried: { readonly turnMs: number; readonly healthzMs: number }) =>
+    Math.max(tried.turnMs / TURN_MS_MAX, tried.healthzMs / HEALTHZ_MS_MAX);
   let best = { turnMs: Number.POSITIVE_INFINITY, healthzMs: Number.POSITIVE_INFINITY };
-  const isUnhurt = () => best.turnMs < TURN_MS_MAX && best.healthzMs < HEALTHZ_MS_MAX;
-  for (let tries = 0; tries < TRIES && !isUnhurt(); tries += 1) {
+  for (let tries = 0; tries < TRIES && shareOf(best) >= 1; tries += 1) {
     await server.longestTurnMs();
     const probe = await startLatencyProbe(`${server.url}/healthz`);
     await scanAll();
@@ -43,7 +45,8 @@ test(`beside scans of hostile services nobody waits for ${HEALTHZ_MS_MAX} ms`, a
     console.log(
       `scans: beside ${kinds.length} hostile services the longest turn is ${turnMs.toFixed(1)} ms, the slowest of ${calls} calls of /healthz ${slowestMs.toFixed(1)} ms`,
     );
-    if (slowestMs < best.healthzMs) best = { turnMs, healthzMs: slowestMs };
+    const tried = { turnMs, healthzMs: slowestMs };
+    if (shareOf(tried) < shareOf(best)) best = tried;
   }
   expect(best.turnMs).toBeLessThan(TURN_MS_MAX);
   expect(best.healthzMs).toBeLessThan(HEALTHZ_MS_MAX);
