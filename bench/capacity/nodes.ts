@@ -28,7 +28,8 @@ const NAMES: { readonly [kind in Kind]: string } = {
 
 /**
  * Returns nodes and the cores of PostgreSQL for a demand, filled as far as the plan for one machine. What an item costs
- * them is scaled to the machine of the load result, by what the server with the embedded store takes on both.
+ * them is what the load result says of the server with the embedded store, times what a node or PostgreSQL takes of that
+ * server's in the cluster's result: the two may be of different machines.
  */
 export function nodePlanFor(
   demand: Demand,

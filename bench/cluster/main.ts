@@ -23,7 +23,7 @@ const QUICK = process.argv.includes("--quick");
 /** Sets of servers: what the compiler makes of the same code differs by up to a tenth from one process to the next. */
 const SETUPS = QUICK ? 1 : 3;
 const ORDERS_MEASURED = QUICK ? 1 : ORDERS.length;
-/** Until the compiler's threads take less than a twentieth of a node's time, also of one of several. */
+/** After one pass the compiler takes up to a sixth of the time of nodes for single checks, after some more a fiftieth. */
 const WARMUPS = QUICK ? 1 : 4;
 const ROUND_MS = QUICK ? 500 : 1_500;
 const BALANCER_ROUND_MS = QUICK ? 500 : 3_000;

@@ -44,7 +44,7 @@ export function createMeasures({ roundMs, batchSize, jobRows, createJob }: Measu
     return round === undefined ? NOTHING : { perSecond: round.perSecond, items: round.replies };
   }
 
-  /** Batches at a time, one behind the other, from one driver and as many whatever the number of servers. */
+  /** Batches one after the other, from one driver and as many at a time in sum whatever the number of servers. */
   async function batch(servers: readonly Aim[]): Promise<Measured> {
     const { aims } = await drive({
       kind: "batches",
@@ -84,7 +84,7 @@ export function createMeasures({ roundMs, batchSize, jobRows, createJob }: Measu
   return { single, batch, job };
 }
 
-/** All of a group as one. Throws where there is none. */
+/** Returns a group of servers as one aim. Throws where it is empty. */
 function aimOf([first, ...others]: readonly Aim[]): Aim {
   if (first === undefined) throw new Error("Nothing is to be measured");
   return { url: first.url, key: first.key, otherUrls: others.map(({ url }) => url) };

@@ -1,6 +1,6 @@
 import { addressCorpus, coldAddress } from "../input.ts";
 import { createHistogram } from "./histogram.ts";
-import { type Aim, type BatchesJob, type BatchesRound, CORPUS } from "./jobs.ts";
+import { type Aim, type BatchesJob, type BatchesRound, CORPUS, urlsOf } from "./jobs.ts";
 
 /** A cold batch asks for one new domain for this many addresses. */
 const COLD_ADDRESSES_PER_DOMAIN = 20;
@@ -11,7 +11,7 @@ export type BatchSender = (aim: Aim, round: number) => Promise<BatchesRound>;
 export function createBatchSender(job: BatchesJob): BatchSender {
   const bodyFor = createBodies(job);
   return async (aim, round) => {
-    const urls = [aim.url, ...(aim.otherUrls ?? [])];
+    const urls = urlsOf(aim);
     const latency = createHistogram();
     const firstByte = createHistogram();
     const sum = { batches: 0, bytes: 0 };

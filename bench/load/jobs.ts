@@ -12,6 +12,9 @@ export type Aim = {
   readonly otherUrls?: readonly string[];
 };
 
+/** Returns the addresses of all servers of an aim. */
+export const urlsOf = ({ url, otherUrls = [] }: Aim): readonly [string, ...string[]] => [url, ...otherUrls];
+
 /** Single calls over keep-alive connections. Several aims are measured in turn, round by round. */
 export type SinglesJob = {
   readonly kind: "singles";

@@ -2,7 +2,7 @@ import { addressCorpus, coldAddress } from "../input.ts";
 import { documentCorpus, phoneCorpus } from "../vector-input.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { createHistogram } from "./histogram.ts";
-import { type Aim, CORPUS, type SinglesJob, type SinglesRound, type Traffic } from "./jobs.ts";
+import { type Aim, CORPUS, type SinglesJob, type SinglesRound, type Traffic, urlsOf } from "./jobs.ts";
 
 const REQUESTS_MAX = 2000;
 /** How long the last replies of a round are waited for. */
@@ -14,8 +14,7 @@ const WARMUP_SHARE = 0.15;
 export async function singlesRound(job: SinglesJob, aim: Aim): Promise<SinglesRound> {
   const next = await requestSource(job.traffic, aim);
   const meter = createRoundMeter(job);
-  const urls = [aim.url, ...(aim.otherUrls ?? [])];
-  await using wires = await openWires(job.connections, urls, next, meter);
+  await using wires = await openWires(job.connections, urlsOf(aim), next, meter);
   const busyBefore = process.cpuUsage();
   const beganAtMs = Date.now();
   const startedMs = performance.now();

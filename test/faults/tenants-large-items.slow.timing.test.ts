@@ -3,7 +3,7 @@ import { type AttackBody, emptyBodies, singleItemBodies } from "../support/attac
 import { jsonOf } from "../support/json.ts";
 import { startWatchedProcess } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
-import { type SharedServer, startSharedServer, strainOf } from "../support/tenants.ts";
+import { type SharedServer, startSharedServer, strainOf, worseShare } from "../support/tenants.ts";
 
 setDefaultTimeout(120_000);
 
@@ -57,8 +57,9 @@ async function bareTurnMs(): Promise<number> {
 async function expectUnhurt(name: string, work: () => Promise<void>): Promise<void> {
   let best = { turnMs: Number.POSITIVE_INFINITY, healthzMs: Number.POSITIVE_INFINITY };
   const turnMsMax = Math.max(TURN_MS_MAX, bareMs + TURN_MS_BESIDE_BARE);
-  const isUnhurt = () => best.turnMs < turnMsMax && best.healthzMs < HEALTHZ_MS_MAX;
-  for (let tries = 0; tries < TRIES && !isUnhurt(); tries += 1) {
+  const shareOf = (strain: typeof best) =>
+    worseShare(strain, { turnMs: turnMsMax, healthzMs: HEALTHZ_MS_MAX });
+  for (let tries = 0; tries < TRIES && shareOf(best) >= 1; tries += 1) {
     const strain = await strainOf(shared, work);
     const { healthzMs, turnMs, rssBytes } = strain;
     const [health, turn, received] = [healthzMs, turnMs, bareMs].map((ms) => ms.toFixed(1));
@@ -66,7 +67,7 @@ async function expectUnhurt(name: string, work: () => Promise<void>): Promise<vo
       `${name}: /healthz ${health} ms, turn ${turn} ms, of a bare server ${received} ms, ${Math.round(rssBytes / 1e6)} MB\n`,
     );
     expect(rssBytes).toBeLessThan(RSS_BYTES_MAX);
-    if (turnMs < best.turnMs) best = strain;
+    if (shareOf(strain) < shareOf(best)) best = strain;
   }
   expect(best.turnMs).toBeLessThan(turnMsMax);
   expect(best.healthzMs).toBeLessThan(HEALTHZ_MS_MAX);

@@ -64,6 +64,13 @@ export type Strain = {
   readonly rssBytes: number;
 };
 
+type WaitMs = Pick<Strain, "turnMs" | "healthzMs">;
+
+/** Returns the larger share that two times have of their bounds: of several tries the best is where it is least. */
+export function worseShare(found: WaitMs, most: WaitMs): number {
+  return Math.max(found.turnMs / most.turnMs, found.healthzMs / most.healthzMs);
+}
+
 /** Runs some work and watches the server meanwhile. */
 export async function strainOf({ server }: SharedServer, work: () => Promise<unknown>): Promise<Strain> {
   const probe = await startLatencyProbe(`${server.url}/healthz`);
