@@ -10,6 +10,7 @@ import { createHttpClient } from "../net/http-client.ts";
 import { OUTGOING_PORTS } from "../net/limits.ts";
 import type { TargetRules } from "../net/target.ts";
 import type { Clock } from "../platform/clock.ts";
+import { createSteps } from "../platform/steps.ts";
 import { SCAN_AGENT } from "../scan/probe.ts";
 import { createRunningScans, type RunningScans } from "../scan/running-scans.ts";
 import { listedHost, scannedListing } from "../scan/scanned-listing.ts";
@@ -67,6 +68,7 @@ async function openScanService(
   const lists = await openScannedDirectory(config, platform, store, stack);
   const newId = (prefix: string) => `${prefix}${Buffer.from(platform.randomBytes(12)).toString("hex")}`;
   const targetRules = targetRulesOf(config);
+  const step = createSteps(clock.monotonic);
   const scan = createScan(
     {
       store,
@@ -79,6 +81,7 @@ async function openScanService(
         ),
       signingKey: kernel.signingKey,
       randomName: () => newId("assay-"),
+      step,
       onScanned: (evidence, scored) => {
         const host = listedHost(evidence);
         if (host === null) return;
@@ -108,7 +111,7 @@ async function openScanService(
   return {
     facts: FACTS,
     routes: [
-      ...scanRoutes({ routing, paid, scan, runningScans, store, clock, originOf, targetRules }),
+      ...scanRoutes({ routing, paid, scan, runningScans, store, clock, step, originOf, targetRules }),
       ...directoryRoutes({ routing, directory: lists.directory, readerStallMs: READER_STALL_MS }),
     ],
     checks: { scans: scanCheck(runningScans), directory: directoryCheck(lists.directory) },

@@ -3,12 +3,13 @@ import { isOutgoingAddress } from "../dns/public-address.ts";
 import type { AddressLookup } from "../net/address-lookup.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { createSteps, type Steps } from "../platform/steps.ts";
+import type { Steps } from "../platform/steps.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import type { ScanStore } from "../store/scan-port.ts";
-import { challengePerResource } from "./challenge.ts";
+import { challengePerResource, readAhead } from "./challenge.ts";
 import { createDnsEvidence } from "./dns-evidence.ts";
 import type { Evidence, Resource } from "./evidence.ts";
+import { packEvidence, unpackEvidence } from "./packed-evidence.ts";
 import { probeOrigin, SCAN_AGENT } from "./probe.ts";
 import { scanView } from "./report.ts";
 import { type Scored, scoreInSteps } from "./score.ts";
@@ -40,6 +41,8 @@ export type ScansDependencies = {
   readonly clientOf: (lookUp: AddressLookup) => HttpClient;
   readonly signingKey: Pick<SigningKey, "sign">;
   readonly randomName: () => string;
+  /** Shared by all scans: several hostile targets may finish together, each with megabytes to check. */
+  readonly step: Steps;
   /** Called once a scan is stored; what it writes to the store is durable with the scan. */
   readonly onScanned: (evidence: Evidence, scored: Scored) => void;
 };
@@ -51,9 +54,7 @@ export function createScan(
   dependencies: ScansDependencies,
   options: { readonly allowPrivate: boolean },
 ): Scan {
-  const { store, clock, signingKey, onScanned } = dependencies;
-  // In steps: several hostile targets may finish together, each with megabytes to check.
-  const step = createSteps(clock.monotonic);
+  const { store, clock, signingKey, step, onScanned } = dependencies;
   return async (reportId, { origin, resources, reportUrl }) => {
     const startedMs = clock.monotonic();
     const lookUp = onceForEachHost(dependencies.lookUp);
@@ -71,7 +72,7 @@ export function createScan(
         randomName: dependencies.randomName,
         step,
       },
-      { origin, resources, isOwner: false, known: await knownResources(store, origin), startedMs },
+      { origin, resources, isOwner: false, known: await knownResources(store, origin, step), startedMs },
     );
     if (evidence === null) {
       return { kind: "refused", reason: `${origin}/robots.txt keeps ${SCAN_AGENT} out.` };
@@ -122,10 +123,11 @@ function onceForEachHost(lookUp: AddressLookup): AddressLookup {
 }
 
 /** Returns the resources of the last scan of the origin, with their payees. */
-async function knownResources(store: ScanStore, origin: string): Promise<readonly Resource[]> {
+async function knownResources(store: ScanStore, origin: string, step: Steps): Promise<readonly Resource[]> {
   const last = store.newest(origin);
   if (last === undefined) return [];
-  const evidence = await unpackEvidence(last.evidence);
+  const evidence = await unpackEvidence(last.evidence, step);
+  for (const exchange of evidence.exchanges) await step(() => readAhead(exchange));
   const methodOf = (url: string) => evidence.resources.find((resource) => resource.url === url)?.method;
   return challengePerResource(evidence).map(({ exchange: { method, url }, accepts }) => ({
     method: methodOf(url) ?? method,
@@ -134,18 +136,4 @@ async function knownResources(store: ScanStore, origin: string): Promise<readonl
     listedMicroUsd: null,
     knownPayees: accepts.flatMap(({ payTo }) => (typeof payTo === "string" ? [payTo] : [])),
   }));
-}
-
-async function packEvidence({ exchanges, ...rest }: Evidence, step: Steps): Promise<string> {
-  const written: string[] = [];
-  for (const exchange of exchanges) written.push(await step(() => JSON.stringify(exchange)));
-  const text = `${JSON.stringify(rest).slice(0, -1)},"exchanges":[${written.join(",")}]}`;
-  const packed = await Bun.zstdCompress(text, { level: 1 });
-  return Buffer.from(packed).toString("base64");
-}
-
-/** Returns the evidence of a report. */
-export async function unpackEvidence(packed: string): Promise<Evidence> {
-  const text = await Bun.zstdDecompress(Buffer.from(packed, "base64"));
-  return JSON.parse(Buffer.from(text).toString("utf8")) as Evidence;
 }

@@ -8,6 +8,7 @@ import { createAddressLookup, systemAddressLookup } from "../../src/net/address-
 import { type Connect, connect } from "../../src/net/connection.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { atOnce } from "../../src/platform/steps.ts";
 import type { Evidence } from "../../src/scan/evidence.ts";
 import { createScan } from "../../src/scan/scans.ts";
 import { scoreEvidence } from "../../src/scan/score.ts";
@@ -234,6 +235,7 @@ test("a scan goes where its one look-up led, whatever the DNS says from then on"
       clientOf: (lookUp) => createHttpClient({ lookUp, clock: systemClock, connect: rebinding }, {}),
       signingKey: { sign: () => "" },
       randomName: () => "nowhere",
+      step: atOnce,
       onScanned: () => {},
     },
     { allowPrivate: false },
@@ -256,6 +258,7 @@ test("a scan is emitted once its report is on the disk, and not where it does no
       clientOf: (lookUp) => createHttpClient({ lookUp, clock: systemClock }, { allowPrivate: true }),
       signingKey: { sign: () => "" },
       randomName: () => "nowhere",
+      step: atOnce,
       onScanned: () => {},
     },
     { allowPrivate: true },

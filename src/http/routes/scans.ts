@@ -12,10 +12,12 @@ import type { TargetRules } from "../../net/target.ts";
 import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payment, PreparedAnswer } from "../../payments/paid-call.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Steps } from "../../platform/steps.ts";
+import { evidenceText } from "../../scan/packed-evidence.ts";
 import { REPORT_PAGE_POLICY, reportPage } from "../../scan/report-page.ts";
 import type { RunningScans } from "../../scan/running-scans.ts";
 import { readScanTarget, type ScanTarget } from "../../scan/scan-target.ts";
-import { type Scan, type ScanResult, unpackEvidence } from "../../scan/scans.ts";
+import type { Scan, ScanResult } from "../../scan/scans.ts";
 import type { ReportRow, ScanStore } from "../../store/scan-port.ts";
 import { parseJson, requireJson, SMALL_BODY_BYTES_MAX } from "../bodies/request-body.ts";
 import type { Call } from "../call.ts";
@@ -32,6 +34,8 @@ export type ScanRouteDependencies = {
   readonly runningScans: RunningScans<ScanResult>;
   readonly store: Pick<ScanStore, "find" | "newest">;
   readonly clock: Clock;
+  /** Shared with the scans. */
+  readonly step: Steps;
   readonly originOf: (request: Request) => string;
   /** Where scans may go. */
   readonly targetRules: TargetRules;
@@ -43,7 +47,7 @@ const EXAMPLE_OUTPUT = { origin: "https://api.example.com", grade: "A", score: 9
 
 /** Scans, which are paid, and their reports, which are free. */
 export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[] {
-  const { routing, paid, store, clock, runningScans, originOf, targetRules } = dependencies;
+  const { routing, paid, store, clock, step, runningScans, originOf, targetRules } = dependencies;
   const readBody = bodyReader(postScan);
   const readScanQuery = queryReader(getScan);
   const readReportQuery = queryReader(findReport);
@@ -110,7 +114,7 @@ export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[
         "X-Content-Type-Options": "nosniff",
       };
       if (isCurrent(call.request, headers.ETag)) return { status: 304, body: null, headers };
-      return { ...json(await unpackEvidence(row.evidence)), headers };
+      return { ...jsonText(await evidenceText(row.evidence, step)), headers };
     }),
   ];
 }
