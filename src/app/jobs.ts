@@ -22,6 +22,7 @@ import { createParts, type Parts } from "../jobs/uploads/parts.ts";
 import type { SharedPartsOptions } from "../jobs/uploads/shared-parts.ts";
 import { createUploads } from "../jobs/uploads/uploads.ts";
 import { after } from "../platform/answer.ts";
+import { createFairTurns } from "../platform/fair-turns.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
 import type { JobPort } from "../store/job-port.ts";
 import type { LeasePort } from "../store/lease-port.ts";
@@ -92,6 +93,7 @@ export async function openJobs(
       meter,
       threads: batch.workerThreads,
       pace: pace?.turn ?? (async () => undefined),
+      turns: createFairTurns(clock.monotonic),
     });
   });
   const freeInside = () => after(store.space(), ({ freeBytes }) => freeBytes);

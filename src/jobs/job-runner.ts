@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
@@ -193,7 +194,8 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       isPumpAsked = false;
       try {
         if (queue.jobs() > 0) await threadsReady();
-        while (!isEnding() && (await claimNext()));
+        // A claim is a transaction: one in each turn, so that calls run in between.
+        while (!isEnding() && (await claimNext())) await nextTurn();
       } catch (error) {
         reportUnknown(error, "");
       }

@@ -6,6 +6,8 @@ import { createChunkRun } from "../../src/jobs/chunks/chunk-run.ts";
 import type { OpenTask } from "../../src/jobs/chunks/chunk-work.ts";
 import type { Job } from "../../src/jobs/job.ts";
 import type { JobPool } from "../../src/jobs/thread-tasks.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createFairTurns } from "../../src/platform/fair-turns.ts";
 import type { ClaimedChunk, FinishedChunk } from "../../src/store/job-records.ts";
 
 const ROWS = 10;
@@ -68,6 +70,7 @@ function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
     meter,
     threads: 2,
     pace,
+    turns: createFairTurns(systemClock.monotonic),
   });
   const give = (more: number) => {
     left += more;

@@ -3,6 +3,7 @@ import type { VerifiedChunk } from "../../batch/messages.ts";
 import type { BatchRunner } from "../../batch/runner.ts";
 import type { Meter } from "../../billing/meter.ts";
 import type { Reservation } from "../../billing/reservation.ts";
+import type { FairTurns } from "../../platform/fair-turns.ts";
 import { createSemaphore } from "../../platform/semaphore.ts";
 import type { JobPort } from "../../store/job-port.ts";
 import type { ClaimedChunk } from "../../store/job-records.ts";
@@ -24,6 +25,8 @@ export type ChunkRunDependencies = {
   readonly threads: number;
   /** Waits until a chunk may begin beside the calls. */
   readonly pace: (signal: AbortSignal) => Promise<void>;
+  /** For the commits of chunks. */
+  readonly turns: FairTurns;
 };
 
 /** The endpoint that charges of jobs are recorded under. */
@@ -45,7 +48,8 @@ type RowsToOpen = { readonly rowsMax: number; readonly earlier: OpenTask["unchec
  * `planAttempt` allows. At most one chunk for each thread is between verification and commit, which bounds the work that
  * is lost when the process ends. Throws the errors of the store, and a HopelessChunkError; the claim then stays.
  */
-export function createChunkRun({ store, pool, runner, facts, meter, threads, pace }: ChunkRunDependencies) {
+export function createChunkRun(dependencies: ChunkRunDependencies) {
+  const { store, pool, runner, facts, meter, threads, pace, turns } = dependencies;
   const semaphore = createSemaphore(threads);
   const givenUp = createGivenUpRows({ pool, meter });
   /** By job, the chunk in work for which the units do not suffice: no later chunk starts before it has ended. */
@@ -119,6 +123,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
         processed: rows.length - packed.unchecked,
       };
       const charge = { endpoint: JOBS_ENDPOINT, units: charged };
+      await turns.turnOf(job.accountId);
       await reservation.record(charge, null, finished, options.onCommit);
       if (isWhole) givenUp.forget(jobId, claimed.n);
       return "finished";

@@ -8,6 +8,40 @@ export type ChunkStatements = ReturnType<typeof createChunkStatements>;
 
 /** Chunks of jobs: their rows, inputs and results. */
 export function createChunkStatements(orm: Orm) {
+  const addChunk = madeOnce(() =>
+    orm
+      .insert(jobChunks)
+      .values({
+        jobId: sql.placeholder("jobId"),
+        n: sql.placeholder("n"),
+        firstRow: sql.placeholder("firstRow"),
+        rows: sql.placeholder("rows"),
+        form: sql.placeholder("form"),
+        ...{
+          state: "waiting",
+          attempt: 0,
+          duplicates: null,
+          rowsDone: 0,
+          units: 0,
+          unchecked: 0,
+          lineBytes: 0,
+        },
+      })
+      .prepare(),
+  ).get;
+  const addInput = madeOnce(() =>
+    orm
+      .insert(jobInputs)
+      .values({ jobId: sql.placeholder("jobId"), n: sql.placeholder("n"), body: sql.placeholder("body") })
+      .prepare(),
+  ).get;
+  const markDuplicates = madeOnce(() =>
+    orm
+      .update(jobChunks)
+      .set({ duplicates: sql`${sql.placeholder("duplicates")}` })
+      .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), eq(jobChunks.n, sql.placeholder("n"))))
+      .prepare(),
+  ).get;
   const input = madeOnce(() =>
     orm
       .select({ body: jobInputs.body })
@@ -26,24 +60,12 @@ export function createChunkStatements(orm: Orm) {
 
   return {
     add: (jobId: string, { n, firstRow, rows, form, body }: NewJobChunk): void => {
-      const chunk = { jobId, n, firstRow, rows, form };
-      const fresh = { state: "waiting", attempt: 0, duplicates: null, rowsDone: 0, units: 0 };
-      orm
-        .insert(jobChunks)
-        .values({ ...chunk, ...fresh, unchecked: 0, lineBytes: 0 })
-        .run();
-      orm
-        .insert(jobInputs)
-        .values({ jobId, n, body: Buffer.from(body) })
-        .run();
+      addChunk().run({ jobId, n, firstRow, rows, form });
+      addInput().run({ jobId, n, body: Buffer.from(body) });
     },
 
     markDuplicates: (jobId: string, n: number, duplicates: Uint8Array): void => {
-      orm
-        .update(jobChunks)
-        .set({ duplicates: Buffer.from(duplicates) })
-        .where(and(eq(jobChunks.jobId, jobId), eq(jobChunks.n, n)))
-        .run();
+      markDuplicates().run({ jobId, n, duplicates: Buffer.from(duplicates) });
     },
 
     results: (jobId: string, fromChunk: number, limit: number): ChunkResults[] =>

@@ -1,4 +1,4 @@
-import { createPacedSteps } from "../platform/paced-steps.ts";
+import { createPacedSteps } from "./paced-steps.ts";
 
 /**
  * Turns of the event loop for work that blocks the main thread for milliseconds, such as changes that wait for the disk:

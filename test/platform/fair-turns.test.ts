@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createFairTurns } from "../../src/http/fair-turns.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { createFairTurns } from "../../src/platform/fair-turns.ts";
 
 const turns = () => createFairTurns(systemClock.monotonic);
 
