@@ -1,6 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { PaymentView } from "../contract/specification/payments/payment.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { FairTurns } from "../platform/fair-turns.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";
 import { createFeePayers } from "./fee-payers.ts";
@@ -44,6 +45,8 @@ export type PaymentsDependencies = {
   readonly store: PaymentStore;
   readonly facilitator: Facilitator;
   readonly clock: Clock;
+  /** For what waits for the disk: one payment in each turn, so that other calls run in between. */
+  readonly turns: FairTurns;
   readonly reportError: (error: unknown) => void;
 };
 
@@ -60,7 +63,7 @@ const PRUNED_ROWS_MAX = 500;
 const POLL_DELAY_MS_MAX = 60_000;
 
 export function createPayments(dependencies: PaymentsDependencies, options: PaymentsOptions): Payments {
-  const { store, facilitator, clock, reportError } = dependencies;
+  const { store, facilitator, clock, turns, reportError } = dependencies;
   const feePayers = createFeePayers({ facilitator, clock });
   const hasSolana = options.payees.some(({ network }) => network.kind === "solana");
   const feePayerOf = async () => (hasSolana ? await feePayers.current() : () => null);
@@ -85,7 +88,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   /** Settles a payment. Where the outcome cannot be written, it is unknown. */
   async function settleRow(row: PaymentRow): Promise<SettlementResult> {
     try {
-      return await settle({ store, facilitator, clock }, row);
+      return await settle({ store, facilitator, clock, turns }, row);
     } catch (error) {
       reportError(error);
       return { kind: "unknown" };
@@ -159,6 +162,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const row = journalRow(matched, payment, { request, answer, now: clock.now() });
     let result: SettlementResult = { kind: "released", reason: "the settlement was not sent" };
     try {
+      await turns.turnOf(row.payer);
       store.insert(row);
       result = await settleRow(row);
     } finally {

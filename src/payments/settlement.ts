@@ -1,4 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
+import type { FairTurns } from "../platform/fair-turns.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import type { Facilitator, FacilitatorRequest } from "./facilitator.ts";
 
@@ -11,6 +12,8 @@ export type SettlementDependencies = {
   readonly store: Pick<PaymentStore, "settle" | "release" | "doubt">;
   readonly facilitator: Pick<Facilitator, "settle" | "verify">;
   readonly clock: Clock;
+  /** For what waits for the disk. */
+  readonly turns: FairTurns;
 };
 
 /** The reason of a payment that expired before the outcome of its settlement was known. */
@@ -45,11 +48,12 @@ export async function settle(
 type Untried = { readonly kind: "untried"; readonly reason: string };
 
 async function attempt(
-  { store, facilitator, clock }: SettlementDependencies,
+  { store, facilitator, clock, turns }: SettlementDependencies,
   row: PaymentRow,
 ): Promise<SettlementResult | Untried> {
   const request = JSON.parse(row.request ?? "null") as FacilitatorRequest;
   const outcome = await facilitator.settle(request);
+  await turns.turnOf(row.payer);
   const settled = (transaction: string | null, payer: string | null): SettlementResult => {
     store.settle(row.paymentId, { transaction, payer, at: clock.now() });
     return { kind: "settled", transaction, payer: payer ?? row.payer };

@@ -4,6 +4,7 @@ import { findNetwork } from "../../src/payments/networks.ts";
 import type { PaidReply } from "../../src/payments/paid-call.ts";
 import { createPayments } from "../../src/payments/payments.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { createFairTurns } from "../../src/platform/fair-turns.ts";
 import type { PaymentStore } from "../../src/store/payment-port.ts";
 import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 import { madeUpTransaction } from "../support/made-up-transaction.ts";
@@ -39,8 +40,9 @@ function startPayments(
     },
     feePayers: async () => (told.feePayer === null ? null : new Map([[PAYEES[1].network.id, told.feePayer]])),
   };
+  const turns = createFairTurns(systemClock.monotonic);
   const payments = createPayments(
-    { store, facilitator, clock: systemClock, reportError: (error) => expect(error).toBeNull() },
+    { store, facilitator, clock: systemClock, turns, reportError: (error) => expect(error).toBeNull() },
     { payees: PAYEES, pollDelayMs: 600_000, inFlightMax: 10, inFlightPerPayerMax: 10 },
   );
   const take = (priceMicroUsd: number, payment: object | null): Promise<PaidReply> =>

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { SettleOutcome, VerifyOutcome } from "../../src/payments/facilitator.ts";
 import { settle } from "../../src/payments/settlement.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { createFairTurns } from "../../src/platform/fair-turns.ts";
 import type { PaymentRow } from "../../src/store/payment-port.ts";
 import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 
@@ -29,8 +30,9 @@ async function settleWith(settles: readonly SettleOutcome[], verifies: readonly 
     if (word === undefined) throw new Error("the facilitator is asked too often");
     return word;
   };
+  const turns = createFairTurns(systemClock.monotonic);
   const facilitator = { settle: () => next(left.settles), verify: () => next(left.verifies) };
-  const result = await settle({ store: database.payments, facilitator, clock: systemClock }, ROW);
+  const result = await settle({ store: database.payments, facilitator, clock: systemClock, turns }, ROW);
   expect(left).toEqual({ settles: [], verifies: [] });
   return [result.kind, database.payments.find(ROW.paymentId)?.state];
 }

@@ -13,6 +13,7 @@ import { createFacilitatorFetch } from "../../src/payments/facilitator-fetch.ts"
 import { findNetwork } from "../../src/payments/networks.ts";
 import { createPayments } from "../../src/payments/payments.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { createFairTurns } from "../../src/platform/fair-turns.ts";
 import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 import { testBoundary } from "./boundary.ts";
 
@@ -54,8 +55,9 @@ export function startPaidServer(options: PaidServerOptions) {
     verifyDeadlineMs: settleDeadlineMs,
     settleDeadlineMs,
   });
+  const turns = createFairTurns(systemClock.monotonic);
   const payments = createPayments(
-    { store: database.payments, facilitator, clock, reportError: (error) => bugs.push(error) },
+    { store: database.payments, facilitator, clock, turns, reportError: (error) => bugs.push(error) },
     {
       payees: [payee("base", payeeOnBase), payee("solana", payeeOnSolana)],
       pollDelayMs: 50,
