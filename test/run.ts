@@ -19,6 +19,7 @@ const FILE_TIMEOUT_MS = 600_000;
  */
 const LONGEST = [
   "house/readme-commands.",
+  "house/readme-blocks.",
   "cli/",
   "directory/former-snapshots.",
   "api/docs-in-browser.",

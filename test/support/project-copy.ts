@@ -17,3 +17,14 @@ export function copyProject(): Disposable & { readonly path: string } {
   }
   return copy;
 }
+
+/** The files of the project, as git knows them, that are not the same in a copy. */
+export async function changedIn(copy: string): Promise<readonly string[]> {
+  const listed = Bun.spawnSync(["git", "ls-files", "-z"], { cwd: ROOT }).stdout.toString().split("\0");
+  const changed: string[] = [];
+  for (const file of listed.filter((path) => path !== "" && existsSync(join(ROOT, path)))) {
+    const before = Bun.hash(await Bun.file(join(ROOT, file)).bytes());
+    if (Bun.hash(await Bun.file(join(copy, file)).bytes()) !== before) changed.push(file);
+  }
+  return changed;
+}

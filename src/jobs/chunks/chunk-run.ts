@@ -40,8 +40,6 @@ type WorkOptions = {
   readonly onCommit: () => void;
 };
 
-type RowsToOpen = { readonly rowsMax: number; readonly earlier: OpenTask["uncheckedIn"] };
-
 /**
  * Verifies one claimed chunk: opens it in a thread, looks up its domains, verifies it, and charges for it in the
  * transaction that stores its results. It takes as many rows as the account's units pay for and, after failures, as
@@ -72,8 +70,7 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     }
     let release = () => {};
     const turn = async () => {
-      const leave = await semaphore.acquire(signal);
-      release = leave;
+      release = await semaphore.acquire(signal);
       await pace(signal);
     };
     const share = { tenant: job.accountId, weight: BACKGROUND_WEIGHT };
@@ -102,7 +99,7 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     const work =
       plan.act === "give_up_row"
         ? await givenUp.next(job, claimed, options)
-        : await open(job, claimed, { ...plan, earlier }, options);
+        : await open(job, claimed, { ...plan, uncheckedIn: earlier }, options);
     if (work === "out_of_units") return work;
     const { rows, verified, reservation } = work;
     try {
@@ -122,9 +119,8 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
         units: charged,
         processed: rows.length - packed.unchecked,
       };
-      const charge = { endpoint: JOBS_ENDPOINT, units: charged };
       await turns.turnOf(job.accountId);
-      await reservation.record(charge, null, finished, options.onCommit);
+      await reservation.record({ endpoint: JOBS_ENDPOINT, units: charged }, null, finished, options.onCommit);
       if (isWhole) givenUp.forget(jobId, claimed.n);
       return "finished";
     } finally {
@@ -151,12 +147,12 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
   async function open(
     job: Job,
     claimed: ClaimedChunk,
-    { rowsMax, earlier }: RowsToOpen,
+    { rowsMax, uncheckedIn }: Pick<OpenTask, "rowsMax" | "uncheckedIn">,
     options: WorkOptions,
   ): Promise<VerifiedRows | "out_of_units"> {
     const { jobId } = job;
     await meter.enter(job.accountId);
-    const isFirst = earlier === null;
+    const isFirst = uncheckedIn === null;
     const distinct = isFirst ? countDistinct(claimed, rowsMax) : claimed.rows;
     const paid = job.isTest
       ? distinct
@@ -168,7 +164,7 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     let reservation = isFirst ? hold(job, distinctMax) : null;
     try {
       const group = facts.groupOf(job, options.signal);
-      const task = { rowsMax, distinctMax, uncheckedIn: earlier, fromRow: claimed.rowsDone };
+      const task = { rowsMax, distinctMax, uncheckedIn, fromRow: claimed.rowsDone };
       const opened = await pool.runTwice(
         "openJobChunk",
         { ...storedChunk(job, claimed), ...task, numbering: group.name },
