@@ -2,9 +2,9 @@ import { nounOf } from "../../src/contract/noun.ts";
 import { type ClusterResult, KINDS, type Kind, predictedPerSecond } from "../cluster/result.ts";
 import { machineLine } from "../machine.ts";
 import { shown } from "../print.ts";
-import { batchCostOf, type Costs } from "./costs.ts";
+import { batchCostOf, type Costs, type Cpu } from "./costs.ts";
 import type { Demand } from "./demand.ts";
-import type { Plan } from "./plan.ts";
+import { type Plan, planFor, ratesAtPeak } from "./plan.ts";
 import type { Row } from "./rows.ts";
 
 /** The same demand, carried by nodes on a PostgreSQL. */
@@ -19,7 +19,6 @@ export type NodePlan = {
 };
 
 const NODES_MIN = 2;
-const DAY_SECONDS = 86_400;
 const NAMES: { readonly [kind in Kind]: string } = {
   single: "single checks",
   batch: "rows of batches",
@@ -37,31 +36,50 @@ export function nodePlanFor(
   costs: Costs,
   cluster: ClusterResult,
 ): NodePlan {
-  const { one, embedded, machine } = cluster;
-  const { singleShare, jobShare, peakFactor } = demand;
+  const { cores } = cluster.machine;
+  const nodeCoresBusy = planFor(demand, costsOfNode(costs, cluster)).coresBusyAtPeak;
+  const postgresCoresBusy = postgresCoresFor(demand, costs, cluster);
+  return {
+    nodeCoresBusy,
+    postgresCoresBusy,
+    nodes: Math.max(NODES_MIN, Math.ceil(nodeCoresBusy / fillMax / cores)),
+    coresPerNode: cores,
+    postgresCores: Math.max(1, Math.ceil(postgresCoresBusy / fillMax)),
+  };
+}
+
+/** Documents and phone numbers are taken for rows of batches; a look-up costs a node what it costs that server. */
+function costsOfNode(costs: Costs, { one, embedded }: ClusterResult): Costs {
+  const times = ({ all, mainThread }: Cpu, kind: Kind): Cpu => {
+    const share = one[kind].nodesCpu / embedded[kind].nodesCpu;
+    return { all: all * share, mainThread: mainThread * share };
+  };
+  const { single, batches, more } = costs;
+  return {
+    ...costs,
+    single: times(single, "single"),
+    batches: batches.map((batch) => ({ ...batch, cpu: times(batch.cpu, "batch") })),
+    more: more && {
+      ...more,
+      document: times(more.document, "batch"),
+      phone: times(more.phone, "batch"),
+      jobRow: times(more.jobRow, "job"),
+    },
+  };
+}
+
+function postgresCoresFor(demand: Demand, costs: Costs, { one, embedded }: ClusterResult): number {
   const embeddedCpu: { readonly [kind in Kind]: number | undefined } = {
     single: costs.single.all,
     batch: batchCostOf(costs, demand.batchSize).cpu.all,
     job: costs.more?.jobRow.all,
   };
-  const average = demand.addressesPerDay / DAY_SECONDS;
-  const perSecond: { readonly [kind in Kind]: number } = {
-    single: average * singleShare * peakFactor,
-    batch: average * Math.max(0, 1 - singleShare - jobShare) * peakFactor,
-    job: average * jobShare,
-  };
-  const scale = (kind: Kind) => (embeddedCpu[kind] ?? embedded[kind].nodesCpu) / embedded[kind].nodesCpu;
-  const sum = (cost: (kind: Kind) => number) =>
-    KINDS.reduce((cores, kind) => cores + (perSecond[kind] * cost(kind) * scale(kind)) / 1e6, 0);
-  const nodeCoresBusy = sum((kind) => one[kind].nodesCpu);
-  const postgresCoresBusy = sum((kind) => one[kind].postgresCpu);
-  return {
-    nodeCoresBusy,
-    postgresCoresBusy,
-    nodes: Math.max(NODES_MIN, Math.ceil(nodeCoresBusy / fillMax / machine.cores)),
-    coresPerNode: machine.cores,
-    postgresCores: Math.max(1, Math.ceil(postgresCoresBusy / fillMax)),
-  };
+  const { single, batch, document, phone, job } = ratesAtPeak(demand);
+  const perSecond: { readonly [kind in Kind]: number } = { single, batch: batch + document + phone, job };
+  return KINDS.reduce((sum, kind) => {
+    const scale = (embeddedCpu[kind] ?? embedded[kind].nodesCpu) / embedded[kind].nodesCpu;
+    return sum + (perSecond[kind] * one[kind].postgresCpu * scale) / 1e6;
+  }, 0);
 }
 
 export function nodeRows(plan: NodePlan, cluster: ClusterResult): Row[] {

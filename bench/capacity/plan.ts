@@ -106,8 +106,8 @@ function ratesOf(demand: Demand, addresses: number, others: number): Rates {
   };
 }
 
-/** Jobs yield to calls: their rows are spread over the day. */
-function ratesAtPeak(demand: Demand): Rates {
+/** Returns what comes in the busiest second. Jobs yield to calls: their rows are spread over the day. */
+export function ratesAtPeak(demand: Demand): Rates {
   const average = ratesOf(demand, demand.addressesPerDay / DAY_SECONDS, 1 / DAY_SECONDS);
   const of = (item: Item) => average[item] * demand.peakFactor;
   return {

@@ -2,13 +2,29 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { COST_NAMES, costsFrom, ITEMS } from "../../bench/capacity/costs.ts";
 import { type Demand, INPUTS, readDemand, shownNumber } from "../../bench/capacity/demand.ts";
+import { nodePlanFor } from "../../bench/capacity/nodes.ts";
 import { kneeOf, planFor } from "../../bench/capacity/plan.ts";
 import { reportHtml } from "../../bench/capacity/report.ts";
 import { planRows } from "../../bench/capacity/rows.ts";
+import type { ClusterFigure, ClusterFigures, ClusterResult } from "../../bench/cluster/result.ts";
 import type { Figure } from "../../bench/result.ts";
 import { type Browser, CHROMIUM, startBrowser } from "../support/browser.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { resultOf } from "../support/suite-result.ts";
+
+const cpuEach = (nodesCpu: number, postgresCpu: number): ClusterFigure => ({
+  ...{ perSecond: 1_000, rounds: [1_000] },
+  nodesCpu,
+  postgresCpu,
+});
+const clusterOf = (embedded: ClusterFigures, one: ClusterFigures): ClusterResult => ({
+  ...{ at: "2026-01-01T00:00:00.000Z", nodes: 3, embedded, one, several: one },
+  machine: { cores: 4, processor: "p", memoryGb: 8, system: "s", bun: "1", loadBefore: 0 },
+  balancer: {
+    ...{ capacitiesPerSecond: [], p99Ms: [], flatOutBesideJob: { perSecond: 0, rowsPerSecond: 0 } },
+    besideJob: { p50Ms: [], p99Ms: [], rowsPerSecond: 0, wrongOrLost: 0 },
+  },
+});
 
 describe("the capacity plan", () => {
   test("adds up the cores, the memory and the next million", () => {
@@ -47,6 +63,24 @@ describe("the capacity plan", () => {
     expect(plan.more).toBeNull();
     expect(plan.cores).toBe(2);
     expect(JSON.stringify(planRows(DEMAND, plan))).toContain("run bench:load again");
+  });
+
+  test("counts for nodes all that is counted for one server, and what PostgreSQL takes", () => {
+    const costs = costsFrom(LOAD);
+    const { coresBusyAtPeak, ...plan } = planFor(DEMAND, costs);
+    // As quick as the server of the load result with the embedded store.
+    const embedded = { single: cpuEach(100, 0), batch: cpuEach(5, 0), job: cpuEach(4, 0) };
+    const alike = { single: cpuEach(100, 10), batch: cpuEach(5, 1), job: cpuEach(4, 2) };
+    const nodes = nodePlanFor(DEMAND, plan, costs, clusterOf(embedded, alike));
+    expect(nodes.nodeCoresBusy).toBeCloseTo(coresBusyAtPeak);
+    expect(nodes.postgresCoresBusy).toBeCloseTo((4_000 * 10 + 32_800 + 1_000 * 2) / 1e6);
+    // A node that takes twice as much for a single check, on a machine at half the speed.
+    const slow = { single: cpuEach(200, 0), batch: cpuEach(10, 0), job: cpuEach(8, 0) };
+    const costly = { single: cpuEach(400, 20), batch: cpuEach(10, 2), job: cpuEach(8, 4) };
+    const more = nodePlanFor(DEMAND, plan, costs, clusterOf(slow, costly));
+    expect(more.nodeCoresBusy).toBeCloseTo(coresBusyAtPeak + (4_000 * 100) / 1e6);
+    expect(more.postgresCoresBusy).toBeCloseTo(nodes.postgresCoresBusy);
+    expect([more.nodes, more.coresPerNode, more.postgresCores]).toEqual([2, 4, 1]);
   });
 
   test("finds the knee before the latency leaves the ground", () => {
