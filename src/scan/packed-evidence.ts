@@ -6,6 +6,7 @@ import type { Evidence, Exchange } from "./evidence.ts";
  * wants to hold others up, and is written and read a line at a time.
  */
 
+/** Returns evidence as it is stored. */
 export async function packEvidence({ exchanges, ...rest }: Evidence, step: Steps): Promise<string> {
   const lines: string[] = [];
   for (const exchange of exchanges) lines.push(await step(() => JSON.stringify(exchange)));
@@ -21,6 +22,7 @@ export async function evidenceText(packed: string, step: Steps): Promise<string>
   return step(() => Buffer.from(text).toString("utf8"));
 }
 
+/** Returns stored evidence, also of a report of a former version. */
 export async function unpackEvidence(packed: string, step: Steps): Promise<Evidence> {
   const text = await evidenceText(packed, step);
   const [head = "", ...lines] = text.split("\n");

@@ -127,7 +127,9 @@ async function knownResources(store: ScanStore, origin: string, step: Steps): Pr
   const last = store.newest(origin);
   if (last === undefined) return [];
   const evidence = await unpackEvidence(last.evidence, step);
-  for (const exchange of evidence.exchanges) await step(() => readAhead(exchange));
+  for (const exchange of evidence.exchanges) {
+    if (exchange.status === 402) await step(() => readAhead(exchange));
+  }
   const methodOf = (url: string) => evidence.resources.find((resource) => resource.url === url)?.method;
   return challengePerResource(evidence).map(({ exchange: { method, url }, accepts }) => ({
     method: methodOf(url) ?? method,

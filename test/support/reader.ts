@@ -66,6 +66,7 @@ const SAMPLE_KEY = "asy_YOUR_KEY";
 /** What blocks write: each begins without it, as on a reader's machine. */
 const OUTPUTS = ["checked.csv", "checked-by-npx.csv", "checked-by-job.csv", "bad.csv", "phones.ndjson"];
 
+/** Starts a server and installs the packages of a copy. */
 export async function startReader(): Promise<Reader> {
   await using stack = new AsyncDisposableStack();
   const project = stack.use(copyProject()).path;

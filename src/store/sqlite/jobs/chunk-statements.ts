@@ -17,15 +17,13 @@ export function createChunkStatements(orm: Orm) {
         firstRow: sql.placeholder("firstRow"),
         rows: sql.placeholder("rows"),
         form: sql.placeholder("form"),
-        ...{
-          state: "waiting",
-          attempt: 0,
-          duplicates: null,
-          rowsDone: 0,
-          units: 0,
-          unchecked: 0,
-          lineBytes: 0,
-        },
+        state: "waiting",
+        attempt: 0,
+        duplicates: null,
+        rowsDone: 0,
+        units: 0,
+        unchecked: 0,
+        lineBytes: 0,
       })
       .prepare(),
   ).get;
