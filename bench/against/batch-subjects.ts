@@ -5,7 +5,7 @@ import type { Driver } from "../load/driver-process.ts";
 import type { Bench } from "../load/scenarios.ts";
 import type { BenchServer } from "../load/server-process.ts";
 import type { Readings, Subject } from "./comparison.ts";
-import { costing, createRunNames, ITEM_UNITS } from "./server-cost.ts";
+import { costing, createRunNames, ITEM_UNITS, LAG_UNITS } from "./server-cost.ts";
 
 type ServerSubject = Subject<BenchServer>;
 
@@ -22,6 +22,7 @@ export function warmBatchSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): re
     rounds: ROUNDS,
     warmups: 2,
     units: ITEM_UNITS,
+    unitsBeside: LAG_UNITS,
     measure: (server) => measureBatches(driver, server, size, ms(ROUND_MS), null),
   }));
 }
@@ -35,16 +36,21 @@ export function coldBatchSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): re
       rounds: COLD_ROUNDS,
       warmups: 2,
       units: ITEM_UNITS,
+      unitsBeside: LAG_UNITS,
       measure: (server) => measureBatches(driver, server, size, ms(ROUND_MS), run()),
     };
   });
 }
 
-/** Batches at servers whose workers verify nothing. */
-export function ceilingSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): readonly ServerSubject[] {
+/** The largest batches at servers of another kind, such as those whose workers verify nothing. */
+export function largestBatchSubjects(
+  { ms }: Pick<Bench, "ms">,
+  driver: Driver,
+  where: string,
+): readonly ServerSubject[] {
   return [
     {
-      name: "batches of 100,000 with a stub verifier",
+      name: `batches of 100,000 ${where}`,
       rounds: ROUNDS,
       warmups: 2,
       units: ITEM_UNITS,

@@ -7,7 +7,7 @@ import type { Bench } from "../load/scenarios.ts";
 import type { BenchServer } from "../load/server-process.ts";
 import { requireRight } from "../load/single-figures.ts";
 import type { Readings, Subject } from "./comparison.ts";
-import { CALL_COST_UNITS, CALL_UNITS, costing, createRunNames } from "./server-cost.ts";
+import { CALL_COST_UNITS, CALL_UNITS, costing, createRunNames, LAG_UNITS } from "./server-cost.ts";
 
 type ServerSubject = Subject<BenchServer>;
 
@@ -19,8 +19,8 @@ const CONNECTIONS = [16, 64, 256] as const;
 const OFFERED_PER_SECOND = 10_000;
 const MIXED_PER_SECOND = 5000;
 /** Short ones, and many: what else the machine does changes from second to second. */
-const ROUND_MS = 300;
-const ROUNDS = 30;
+export const ROUND_MS = 300;
+export const ROUNDS = 30;
 const WARMUPS = 4;
 const BESIDE_ROUNDS = 6;
 const BESIDE_ROUND_MS = 1500;
@@ -35,6 +35,7 @@ export function warmCallSubjects({ ms }: Pick<Bench, "ms">, { driver }: Drivers)
       rounds: ROUNDS,
       warmups: WARMUPS,
       units: CALL_UNITS,
+      unitsBeside: LAG_UNITS,
       measure: (server: BenchServer) =>
         measureCalls(driver, server, { ...FLAT_OUT, connections, roundMs: ms(ROUND_MS) }),
     })),
@@ -49,6 +50,13 @@ export function warmCallSubjects({ ms }: Pick<Bench, "ms">, { driver }: Drivers)
           roundMs: ms(ROUND_MS),
           ratePerSecond: OFFERED_PER_SECOND,
         }),
+    },
+    {
+      name: `single verify at ${BYSTANDERS_PER_SECOND}/s, alone`,
+      rounds: BESIDE_ROUNDS,
+      warmups: 1,
+      units: { p99: "ms" },
+      measure: (server) => measureBystanders(driver, server, ms(BESIDE_ROUND_MS)),
     },
   ];
 }
@@ -65,6 +73,7 @@ export function coldCallSubjects(
       rounds: ROUNDS,
       warmups: WARMUPS,
       units: CALL_UNITS,
+      unitsBeside: LAG_UNITS,
       measure: (server) =>
         measureCalls(driver, server, {
           ...FLAT_OUT,
@@ -89,7 +98,7 @@ export function coldCallSubjects(
   ];
 }
 
-async function measureCalls(
+export async function measureCalls(
   driver: Driver,
   server: BenchServer,
   job: Omit<SinglesJob, "aims">,
@@ -137,6 +146,12 @@ async function measureBeside(
     roundMs: roundMs + 2 * LEAD_MS,
   });
   await Bun.sleep(LEAD_MS);
+  const readings = await measureBystanders(driver, server, roundMs);
+  await batches;
+  return readings;
+}
+
+async function measureBystanders(driver: Driver, server: BenchServer, roundMs: number): Promise<Readings> {
   const calls = {
     ...FLAT_OUT,
     roundMs,
@@ -145,7 +160,6 @@ async function measureBeside(
     spin: false,
   };
   const { aims } = await driver.singles({ ...calls, aims: [server] });
-  await batches;
   return { p99: rightRound(aims.flat()).latency.p99 };
 }
 

@@ -15,6 +15,8 @@ export type Subject<Of> = {
   readonly warmups: number;
   /** Units of what is found; those of rates end in `/s`. */
   readonly units: { readonly [what: string]: string };
+  /** Of what is found beside: nothing is measured longer for its sake. */
+  readonly unitsBeside?: { readonly [what: string]: string };
   /** One round. */
   readonly measure: (one: Of) => Promise<Readings>;
 };
@@ -73,15 +75,15 @@ export function isPrecise({ subject, found }: Compared<never>): boolean {
 
 /** Returns what is known so far, a line for each unit. */
 export function progressOf({ subject, found }: Compared<never>): readonly string[] {
-  return Object.keys(subject.units).map((what) => {
+  return unitsOf(subject).map(([what]) => {
     const quotients = quotientsOf(found, what);
     return `${what}: ${Math.exp(centreOf(quotients.flat())).toFixed(3)} ${errorText(quotients)}`;
   });
 }
 
 export function findingsOf({ subject, found }: Compared<never>): Findings {
-  const { name, units } = subject;
-  const whats = Object.entries(units);
+  const { name } = subject;
+  const whats = unitsOf(subject);
   return {
     figures: whats.flatMap(([what, unit]) => [
       figureOf(`${name}: ${what}, this checkout`, unit, valuesOf(found, 0, what)),
@@ -90,6 +92,12 @@ export function findingsOf({ subject, found }: Compared<never>): Findings {
     targets: whats.map(([what, unit]) => targetOf(name, what, unit, found)),
   };
 }
+
+const unitsOf = ({
+  units,
+  unitsBeside,
+}: Subject<never>): readonly (readonly [what: string, unit: string])[] =>
+  Object.entries({ ...units, ...unitsBeside });
 
 const valuesOf = (found: readonly Found[], which: 0 | 1, what: string) =>
   found.flatMap((pair) => pair[which].map((round) => round[what] ?? Number.NaN));

@@ -15,7 +15,7 @@ export type FunctionsMessage = { readonly names?: readonly string[]; readonly ra
 
 const ROUNDS = 24;
 const WARMUPS = 12;
-/** Each of as many rounds as in `bench`: a shorter run leaves out chunk sizes, and with them what warms the threads up. */
+/** Each of as many rounds as in `bench`. */
 const PIPELINE_ROUNDS = 1;
 
 export async function startFunctions({
@@ -43,7 +43,10 @@ export async function functionSubjects(
   [here, there]: Pair<FunctionProcess>,
   scale: number,
 ): Promise<readonly Subject<FunctionProcess>[]> {
-  const ways = [await here.measure(null, 0), await there.measure(null, 0)].map((rates) => Object.keys(rates));
+  // A short run leaves out chunk sizes.
+  const ways = [await here.measure(null, scale), await there.measure(null, scale)].map((rates) =>
+    Object.keys(rates),
+  );
   return [
     ...commonTo(here.names, there.names).map((name) => ({
       name: "in process",

@@ -7,12 +7,12 @@ import { FLAT_OUT } from "../load/flat-out-scenario.ts";
 import { CORPUS } from "../load/jobs.ts";
 import { proveServerRight } from "../load/proof.ts";
 import { scaled } from "../load/scenarios.ts";
-import { type BenchServer, startServerProcess } from "../load/server-process.ts";
+import { type BenchServer, type ServerOptions, startServerProcess } from "../load/server-process.ts";
 import { runSuite } from "../suite.ts";
 import {
-  ceilingSubjects,
   coldBatchSubjects,
   itemBatchSubjects,
+  largestBatchSubjects,
   warmBatchSubjects,
 } from "./batch-subjects.ts";
 import { coldCallSubjects, warmCallSubjects } from "./call-subjects.ts";
@@ -27,9 +27,11 @@ import {
   toBeCompared,
 } from "./comparison.ts";
 import { functionSubjects, startFunctions } from "./function-process.ts";
+import { flatOutRates, offeredSubjects } from "./offered-subjects.ts";
 import { type Checkout, coldLookupsOf, memoryOf, startStubServer, startsOf } from "./process-subjects.ts";
 
-// This checkout beside another one, all figures by turns: `bun run bench:against FOLDER [--quick] [--json FILE]`.
+// This checkout beside another one, by turns all figures, or those whose names have one of the words in them:
+// `bun run bench:against FOLDER [WORDS …] [--quick] [--json FILE]`.
 
 /** Pairs of processes: what the compiler makes of the same code differs by up to a tenth from one to the next. */
 const SETUPS = { min: 4, max: 8 } as const;
@@ -39,7 +41,7 @@ const WARMUP_MS = 2000;
 const ROOT = resolve(import.meta.dir, "../..");
 
 await runSuite("against", async ({ words, say, scale, quick }) => {
-  const [folder] = words;
+  const [folder, ...asked] = words;
   if (folder === undefined) throw new Error("Name the folder of another checkout, its packages installed.");
   const times = scaled(scale);
   await using dns = await startDns(addressCorpus(CORPUS).zone);
@@ -47,6 +49,11 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     { root: ROOT, dns: dns.address },
     { root: resolve(folder), dns: dns.address },
   ];
+
+  const isAsked = ({ name, units }: Subject<never>): boolean => {
+    const names = [name, ...Object.keys(units)].join(": ");
+    return asked.length === 0 || asked.some((word) => names.includes(word));
+  };
 
   async function measure<Of>(pair: Pair<Of>, compared: readonly Compared<Of>[]): Promise<void> {
     for (const one of compared) {
@@ -70,7 +77,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
       if (left?.length === 0) break;
       await using here = await start(checkouts[0]);
       await using there = await start(checkouts[1]);
-      all ??= (await subjectsOf([here, there])).map(toBeCompared);
+      all ??= (await subjectsOf([here, there])).filter(isAsked).map(toBeCompared);
       await measure([here, there], left ?? all);
     }
     return all ?? [];
@@ -79,8 +86,8 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   await using driver = await startDriver();
   await using second = await startDriver();
   const drivers = { driver, second };
-  async function startWarmServer(checkout: Checkout): Promise<BenchServer> {
-    const server = await startServerProcess(checkout);
+  async function startWarmServer(options: ServerOptions): Promise<BenchServer> {
+    const server = await startServerProcess(options);
     await proveServerRight(server);
     await driver.singles({ ...FLAT_OUT, aims: [server], roundMs: times.ms(WARMUP_MS) });
     const batches = { ...ONE_AFTER_ANOTHER, aims: [server], size: LARGEST, roundMs: times.ms(WARMUP_MS) };
@@ -90,18 +97,24 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
 
   const calls = await measurePairs(
     startWarmServer,
-    async () => [
+    async ([, there]) => [
       ...warmCallSubjects(times, drivers),
-      ...warmBatchSubjects(times, drivers.driver),
+      ...offeredSubjects(times, driver, await flatOutRates(times, driver, there)),
+      ...warmBatchSubjects(times, driver),
       ...(await itemBatchSubjects()),
       ...coldCallSubjects(times, drivers),
-      ...coldBatchSubjects(times, drivers.driver),
+      ...coldBatchSubjects(times, driver),
     ],
     SETUPS,
   );
   const ceiling = await measurePairs(
     startStubServer,
-    async () => ceilingSubjects(times, drivers.driver),
+    async () => largestBatchSubjects(times, driver, "with a stub verifier"),
+    SETUPS,
+  );
+  const cores = await measurePairs(
+    (checkout) => startWarmServer({ ...checkout, cores: 1 }),
+    async () => largestBatchSubjects(times, driver, "on 1 core"),
     SETUPS,
   );
   // Both have the input of the other checkout, which may know no other.
@@ -111,10 +124,12 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     (pair) => functionSubjects(pair, scale),
     FUNCTION_SETUPS,
   );
-  const processes = (quick ? [startsOf()] : [startsOf(), coldLookupsOf(), memoryOf()]).map(toBeCompared);
+  const processes = (quick ? [startsOf()] : [startsOf(), coldLookupsOf(), ...memoryOf()])
+    .filter(isAsked)
+    .map(toBeCompared);
   await measure(checkouts, processes);
-  const findings = [calls, ceiling, functions, processes].flatMap((compared: readonly Compared<never>[]) =>
-    compared.map(findingsOf),
+  const findings = [calls, ceiling, cores, functions, processes].flatMap(
+    (compared: readonly Compared<never>[]) => compared.map(findingsOf),
   );
   return {
     versions: { dns: dns.software },

@@ -1,6 +1,5 @@
-import { ITEMS } from "../forms/bodies.ts";
 import type { ColdLookups, ColdLookupsJob } from "../load/cold-lookups-job.ts";
-import { peakOf } from "../load/memory-scenario.ts";
+import { MEMORY_SETUPS, peakOf } from "../load/memory-scenario.ts";
 import { COLD_NAMES } from "../load/other-scenarios.ts";
 import { runFile } from "../load/processes.ts";
 import { type BenchServer, type ServerOptions, startServerProcess } from "../load/server-process.ts";
@@ -12,7 +11,6 @@ export type Checkout = { readonly root: string; readonly dns: string };
 
 const STARTS = 21;
 const MEMORY_ROUNDS = 5;
-const BATCHES_AT_A_TIME = 10;
 const LOOKUP_PROCESSES = 12;
 const LOOKUP_ROUNDS = 7;
 /** Of each result of the stub: about three quarters of a real one, and the same in both checkouts. */
@@ -60,17 +58,19 @@ export function coldLookupsOf(): Subject<Checkout> {
   };
 }
 
-/** The highest resident memory of a fresh server at ten batches of 100,000 at a time. */
-export function memoryOf(): Subject<Checkout> {
-  const what = "at ten batches of 100,000 at a time";
-  return {
-    name: "resident memory",
-    rounds: MEMORY_ROUNDS,
-    warmups: 0,
-    units: { [what]: "MB" },
-    async measure(checkout) {
-      const { peak } = await peakOf(checkout, { size: ITEMS, parallel: BATCHES_AT_A_TIME });
-      return { [what]: peak };
-    },
-  };
+/** The highest resident memory of a fresh server, by the size of batches and how many come at a time. */
+export function memoryOf(): readonly Subject<Checkout>[] {
+  return MEMORY_SETUPS.map(({ size, parallel }) => {
+    const what = `at ${parallel} × ${size.toLocaleString("en")} addresses at a time`;
+    return {
+      name: "resident memory",
+      rounds: MEMORY_ROUNDS,
+      warmups: 0,
+      units: { [what]: "MB" },
+      async measure(checkout) {
+        const { peak } = await peakOf(checkout, { size, parallel });
+        return { [what]: peak };
+      },
+    };
+  });
 }

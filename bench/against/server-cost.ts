@@ -1,4 +1,4 @@
-import { cpuSeconds } from "../load/proc.ts";
+import { spending } from "../load/readings.ts";
 import type { BenchServer } from "../load/server-process.ts";
 import type { Readings } from "./comparison.ts";
 
@@ -9,20 +9,23 @@ export const ITEM_UNITS = {
   CPU: "µs an item",
   "CPU of the main thread": "µs an item",
 } as const;
+/** The longest of a round: of all that is found it is what differs most from one round to the next. */
+export const LAG_UNITS = { "lag of the event loop": "ms at most" } as const;
 
 /** Does some work and returns, beside what came of it, what the server spent on each call or item meanwhile. */
 export async function costing<T>(
-  { pid }: BenchServer,
+  server: BenchServer,
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly costOf: (items: number) => Readings }> {
-  const before = cpuSeconds(pid);
-  const result = await work();
-  const after = cpuSeconds(pid);
-  const micros = (kind: "all" | "mainThread", items: number) =>
-    (((after?.[kind] ?? Number.NaN) - (before?.[kind] ?? Number.NaN)) * 1e6) / items;
+  const { result, spent } = await spending(server, work);
+  const micros = (seconds: number | null, items: number) => ((seconds ?? Number.NaN) * 1e6) / items;
   return {
     result,
-    costOf: (items) => ({ CPU: micros("all", items), "CPU of the main thread": micros("mainThread", items) }),
+    costOf: (items) => ({
+      CPU: micros(spent.cpuSeconds, items),
+      "CPU of the main thread": micros(spent.mainThreadSeconds, items),
+      "lag of the event loop": spent.loopLagMaxMs,
+    }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Bench, Findings } from "./scenarios.ts";
 import { type ServerOptions, startServerProcess } from "./server-process.ts";
 
 /** Fresh servers for each memory figure, of which the middle one counts. */
-const MEMORY_SETUPS = [
+export const MEMORY_SETUPS = [
   { size: 1000, parallel: 1 },
   { size: 10_000, parallel: 1 },
   { size: LARGEST, parallel: 1 },

@@ -7,7 +7,7 @@ import { type Bench, type Findings, medianOf } from "./scenarios.ts";
 import { requireRight, singleFigures } from "./single-figures.ts";
 
 /** Offered rates as shares of what the server does flat out. */
-const SHARES = [0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1] as const;
+export const SHARES = [0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1] as const;
 const SHARES_QUICK = [0.25, 0.5, 1] as const;
 const COLD_ROUNDS = 3;
 /** How often each rate is offered, all rates one after another each time: a busy moment does not hit one rate alone. */

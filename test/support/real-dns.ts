@@ -8,6 +8,11 @@ import { systemClock } from "../../src/platform/clock.ts";
 
 export type RealServer = AsyncDisposable & { readonly address: ServerAddress };
 
+const PORTS = { from: 20_000, to: 32_000 } as const;
+const PORT_ATTEMPTS = 20;
+const START_DEADLINE_MS = 20_000;
+const ATTEMPT_MS = 50;
+
 const PATHS = {
   nsd: ["/usr/sbin/nsd", "/usr/local/sbin/nsd", "/opt/homebrew/sbin/nsd"],
   unbound: ["/usr/sbin/unbound", "/usr/local/sbin/unbound", "/opt/homebrew/sbin/unbound"],
@@ -102,28 +107,44 @@ async function run(command: string[], folder: string, port: number, known: strin
     await child.exited;
     rmSync(folder, { recursive: true, force: true });
   };
-  if (!(await answers(address, known))) {
+  const ended = child.exited.then((code) => `ended with ${code}`);
+  const outcome = await Promise.race([ended, answers(address, known)]);
+  if (outcome !== "answers") {
+    const log = await Bun.file(join(folder, "nsd.log"))
+      .text()
+      .catch(() => "");
     await stop();
-    throw new Error(`${command[0]} does not answer`);
+    throw new Error(`${command[0]} at port ${port} ${outcome} ${log.slice(-500)}`);
   }
   return { address, [Symbol.asyncDispose]: stop };
 }
 
 /** Waits for the server to come up: a look-up tries a few times on its own. */
-async function answers(address: ServerAddress, known: string): Promise<boolean> {
+async function answers(address: ServerAddress, known: string): Promise<string> {
   const resolver = createStubResolver({
     servers: [address],
     clock: systemClock,
-    attemptTimeoutsMs: Array<number>(100).fill(50),
-    lookupTimeoutMs: 6000,
+    attemptTimeoutsMs: Array<number>(START_DEADLINE_MS / ATTEMPT_MS).fill(ATTEMPT_MS),
+    lookupTimeoutMs: START_DEADLINE_MS,
   });
   const { outcome } = await resolver.lookUp(known, "A");
   resolver.close();
-  return outcome === "nodata" || outcome === "answer";
+  return outcome === "nodata" || outcome === "answer" ? "answers" : `does not answer: ${outcome}`;
 }
 
+/**
+ * A port below those that the system gives to connections: with thousands of connections of other tests, one of theirs
+ * may be taken by TCP while it is still free by UDP, or be taken between this look and the start of the server.
+ */
 async function freePort(): Promise<number> {
-  const server = await startFixtureServer({ zone: "" });
-  await server.close();
-  return server.port;
+  for (let attempt = 1; ; attempt += 1) {
+    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
+    try {
+      const server = await startFixtureServer({ zone: "", port });
+      await server.close();
+      return port;
+    } catch (error) {
+      if (attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
 }
