@@ -20,7 +20,7 @@ const OFFERED_PER_SECOND = 10_000;
 const MIXED_PER_SECOND = 5000;
 /** Short ones, and many: what else the machine does changes from second to second. */
 export const ROUND_MS = 300;
-export const ROUNDS = 30;
+const ROUNDS = 30;
 const WARMUPS = 4;
 const BESIDE_ROUNDS = 6;
 const BESIDE_ROUND_MS = 1500;

@@ -3,11 +3,14 @@ import { FLAT_OUT } from "../load/flat-out-scenario.ts";
 import { type Bench, medianOf } from "../load/scenarios.ts";
 import type { BenchServer } from "../load/server-process.ts";
 import { SHARES } from "../load/single-scenarios.ts";
-import { measureCalls, ROUND_MS, ROUNDS } from "./call-subjects.ts";
+import { measureCalls, ROUND_MS } from "./call-subjects.ts";
 import type { Subject } from "./comparison.ts";
 import { CALL_COST_UNITS, createRunNames, LAG_UNITS } from "./server-cost.ts";
 
 const PROBE_ROUNDS = 5;
+/** As in `bench:load`: in a short round of few calls most of the cost would be that of opening its connections. */
+const OFFERED_ROUND_MS = 1500;
+const OFFERED_ROUNDS = 10;
 
 /** What a server does flat out, by which loads for both are sized. */
 export type FlatOutRates = { readonly warm: number; readonly cold: number };
@@ -36,10 +39,15 @@ export function offeredSubjects(
   const coldRun = createRunNames("half");
   const offered = (perSecond: number) => ({
     ...FLAT_OUT,
-    roundMs: ms(ROUND_MS),
+    roundMs: ms(OFFERED_ROUND_MS),
     ratePerSecond: Math.max(1, Math.round(perSecond)),
   });
-  const common = { rounds: ROUNDS, warmups: 1, units: CALL_COST_UNITS, unitsBeside: LAG_UNITS } as const;
+  const common = {
+    rounds: OFFERED_ROUNDS,
+    warmups: 1,
+    units: CALL_COST_UNITS,
+    unitsBeside: LAG_UNITS,
+  } as const;
   return [
     ...SHARES.map((share) => ({
       ...common,

@@ -73,6 +73,7 @@ async function attempt(
   if (USED.test(outcome.reason)) return settled(null, null);
   if (UNPAID.test(outcome.reason)) return released(outcome.reason);
   const seen = await facilitator.verify(request);
+  await turns.turnOf(row.payer);
   if (seen.kind === "unreachable") return { kind: "unknown" };
   if (seen.kind === "valid") {
     return DUPLICATE.test(outcome.reason) ? { kind: "unknown" } : { kind: "untried", reason: outcome.reason };
