@@ -43,8 +43,9 @@ export async function functionSubjects(
   [here, there]: Pair<FunctionProcess>,
   scale: number,
 ): Promise<readonly Subject<FunctionProcess>[]> {
-  // A short run leaves out chunk sizes.
-  const ways = [await here.measure(null, scale), await there.measure(null, scale)].map((rates) =>
+  // The ways of a short run are those of the shortest: it leaves out the same chunk sizes.
+  const named = scale < 1 ? 0 : scale;
+  const ways = [await here.measure(null, named), await there.measure(null, named)].map((rates) =>
     Object.keys(rates),
   );
   return [

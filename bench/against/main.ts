@@ -8,6 +8,7 @@ import { CORPUS } from "../load/jobs.ts";
 import { proveServerRight } from "../load/proof.ts";
 import { scaled } from "../load/scenarios.ts";
 import { type BenchServer, type ServerOptions, startServerProcess } from "../load/server-process.ts";
+import { SHARES } from "../load/single-scenarios.ts";
 import { runSuite } from "../suite.ts";
 import {
   coldBatchSubjects,
@@ -35,6 +36,8 @@ import { type Checkout, coldLookupsOf, memoryOf, startStubServer, startsOf } fro
 
 /** Pairs of processes: what the compiler makes of the same code differs by up to a tenth from one to the next. */
 const SETUPS = { min: 4, max: 8 } as const;
+/** What a quick run leaves out. */
+const NONE = { min: 0, max: 0 } as const;
 const FUNCTION_SETUPS = { min: 14, max: 30 } as const;
 /** Of single checks, and of batches: code that is not yet compiled runs at a third of its speed. */
 const WARMUP_MS = 2000;
@@ -72,7 +75,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     setups: { readonly min: number; readonly max: number },
   ): Promise<readonly Compared<Of>[]> {
     let all: readonly Compared<Of>[] | null = null;
-    for (let setup = 0; setup < (quick ? 1 : setups.max); setup += 1) {
+    for (let setup = 0; setup < (quick ? Math.min(1, setups.max) : setups.max); setup += 1) {
       const left = setup < setups.min ? all : all?.filter((compared) => !isPrecise(compared));
       if (left?.length === 0) break;
       await using here = await start(checkouts[0]);
@@ -99,7 +102,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     startWarmServer,
     async ([, there]) => [
       ...warmCallSubjects(times, drivers),
-      ...offeredSubjects(times, driver, await flatOutRates(times, driver, there)),
+      ...offeredSubjects(times, driver, await flatOutRates(times, driver, there), quick ? [0.5] : SHARES),
       ...warmBatchSubjects(times, driver),
       ...(await itemBatchSubjects()),
       ...coldCallSubjects(times, drivers),
@@ -115,7 +118,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   const cores = await measurePairs(
     (checkout) => startWarmServer({ ...checkout, cores: 1 }),
     async () => largestBatchSubjects(times, driver, "on 1 core"),
-    SETUPS,
+    quick ? NONE : SETUPS,
   );
   // Both have the input of the other checkout, which may know no other.
   const vectors = join(checkouts[1].root, "test/vectors");

@@ -2,7 +2,6 @@ import type { Driver } from "../load/driver-process.ts";
 import { FLAT_OUT } from "../load/flat-out-scenario.ts";
 import { type Bench, medianOf } from "../load/scenarios.ts";
 import type { BenchServer } from "../load/server-process.ts";
-import { SHARES } from "../load/single-scenarios.ts";
 import { measureCalls, ROUND_MS } from "./call-subjects.ts";
 import type { Subject } from "./comparison.ts";
 import { CALL_COST_UNITS, createRunNames, LAG_UNITS } from "./server-cost.ts";
@@ -35,6 +34,7 @@ export function offeredSubjects(
   { ms }: Pick<Bench, "ms">,
   driver: Driver,
   { warm, cold }: FlatOutRates,
+  shares: readonly number[],
 ): readonly Subject<BenchServer>[] {
   const coldRun = createRunNames("half");
   const offered = (perSecond: number) => ({
@@ -49,7 +49,7 @@ export function offeredSubjects(
     unitsBeside: LAG_UNITS,
   } as const;
   return [
-    ...SHARES.map((share) => ({
+    ...shares.map((share) => ({
       ...common,
       name: `single verify at ${share * 100} % of flat out`,
       measure: (server: BenchServer) => measureCalls(driver, server, offered(warm * share)),
