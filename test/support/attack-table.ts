@@ -27,6 +27,23 @@ export function excessOf({ alone, beside }: AttackReport, { singlesMs, batchesMs
   );
 }
 
+/**
+ * Returns how much slower this machine does the victim's calls alone than the one of the page's table, by the kind of
+ * call that differs less; at least 1. Floors are milliseconds of that machine: an attack takes all that a machine has,
+ * and what is left for others is as much slower as the machine is.
+ */
+export async function slownessOf({ singlesP99Ms, batchesP99Ms }: AttackReport["alone"]): Promise<number> {
+  const [, , , , row = ""] =
+    BLOCK.exec(await Bun.file(PAGE).text())?.[0]
+      .trim()
+      .split("\n") ?? [];
+  const [, , singles = "", batches = ""] = row.split("|").map((cell) => cell.trim());
+  const [[singlesMs], [tableBatchesMs]] = [figuresOf(singles), figuresOf(batches)];
+  const slowness = Math.min(singlesP99Ms / singlesMs, batchesP99Ms / tableBatchesMs);
+  if (Number.isNaN(slowness)) throw new Error(`${PAGE.pathname} has no figures of the victim alone`);
+  return Math.max(1, slowness);
+}
+
 export const isResidentWithin = (bytes: number) => bytes <= RSS_BYTES_MAX;
 
 /** Returns one row: what is measured alone, and beside the attack. */

@@ -93,17 +93,32 @@ export type VictimReport = {
   readonly statuses: { readonly [status: string]: number };
 };
 
-/** Returns what `victim.ts` measures in a process of its own, so that what the attack costs its caller is not counted. */
-async function victimOf({ server }: SharedServer, key: string): Promise<VictimReport> {
+/** A caller in a process of its own, so that neither what an attack costs its caller is counted nor a start. */
+export type Victim = AsyncDisposable & { readonly measure: () => Promise<VictimReport> };
+
+/** Starts `victim.ts`. */
+export function startVictim({ server }: SharedServer, key: string): Victim {
+  let onReport: ((report: VictimReport) => void) | undefined;
   const child = Bun.spawn({
     cmd: [process.execPath, join(import.meta.dir, "victim.ts"), server.url, key],
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "inherit",
+    stdio: ["ignore", "inherit", "inherit"],
+    ipc: (report: VictimReport) => onReport?.(report),
   });
-  const text = await new Response(child.stdout).text();
-  await child.exited;
-  return JSON.parse(text);
+  const ended = child.exited.then((code) => {
+    throw new Error(`The victim ended with ${code}`);
+  });
+  return {
+    measure() {
+      const { promise, resolve } = Promise.withResolvers<VictimReport>();
+      onReport = resolve;
+      child.send("measure");
+      return Promise.race([promise, ended]);
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await ended.catch(() => undefined);
+    },
+  };
 }
 
 /** What a victim met with, and what the server went through meanwhile. */
@@ -120,10 +135,10 @@ export type AttackReport = {
 export type BeginAttack = () => Promise<() => Promise<unknown>>;
 
 /** Measures a victim, and what the server goes through meanwhile. */
-export async function measureVictim(shared: SharedServer, key: string): Promise<Measured> {
+export async function measureVictim(shared: SharedServer, victim: Victim): Promise<Measured> {
   let report: VictimReport | undefined;
   const strain = await strainOf(shared, async () => {
-    report = await victimOf(shared, key);
+    report = await victim.measure();
   });
   if (report === undefined) throw new Error("The victim measured nothing");
   return { ...report, ...strain };
