@@ -10,6 +10,7 @@ import {
   startPostgres,
 } from "../support/postgres.ts";
 import { describeJobs } from "./job-conformance.ts";
+import { describeLooks } from "./look-conformance.ts";
 import { describeStore, NOON } from "./store-conformance.ts";
 import { describeWebhooks } from "./webhook-conformance.ts";
 
@@ -31,7 +32,7 @@ if (!isPostgresInstalled) {
     await server?.[Symbol.asyncDispose]();
   });
 
-  for (const describeCases of [describeStore, describeJobs, describeWebhooks]) {
+  for (const describeCases of [describeStore, describeJobs, describeWebhooks, describeLooks]) {
     describeCases("PostgreSQL", async () => {
       await emptyDatabase(url);
       return store;

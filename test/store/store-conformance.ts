@@ -42,7 +42,7 @@ function accountRecord(accountId: string): AccountRecord {
   };
 }
 
-const keyRecord = (accountId: string, keyHash: string) => ({
+export const keyRecord = (accountId: string, keyHash: string) => ({
   keyHash,
   accountId,
   keyId: `id ${keyHash}`,

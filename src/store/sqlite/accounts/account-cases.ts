@@ -115,7 +115,7 @@ export function createAccountCases(
       }, "with_sync"),
 
     emitExpiringKeys: ({ after, until, limit }, eventOf) => {
-      const keys = accounts.expiringKeys(after, until, limit);
+      const keys = accounts.isNoneExpiring(after, until) ? [] : accounts.expiringKeys(after, until, limit);
       if (keys.length === 0) return 0;
       return transact(() => {
         for (const key of keys) {

@@ -3,6 +3,7 @@ import { madeOnce } from "../../../platform/made-once.ts";
 import type { AccountRecord, FoundKey, KeyRecord } from "../../account-records.ts";
 import { worksAfter } from "../../conditions.ts";
 import type { Orm } from "../connection/orm.ts";
+import { createDueTime } from "../due-time.ts";
 import { accounts, apiKeys } from "../schema.ts";
 
 export type AccountStatements = ReturnType<typeof createAccountStatements>;
@@ -25,7 +26,7 @@ export function createAccountStatements(orm: Orm) {
       .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
       .prepare(),
   ).get;
-  // Looked at every two seconds by a server that has nothing else to do.
+  const isWithoutEvent = and(isNull(expiryEventAt), isNull(apiKeys.revokedAt), isNull(apiKeys.rotatesAt));
   const expiringKeys = madeOnce(() =>
     orm
       .select(keyColumns)
@@ -34,15 +35,25 @@ export function createAccountStatements(orm: Orm) {
         and(
           gt(apiKeys.expiresAt, sql.placeholder("after")),
           lte(apiKeys.expiresAt, sql.placeholder("until")),
-          isNull(expiryEventAt),
-          isNull(apiKeys.revokedAt),
-          isNull(apiKeys.rotatesAt),
+          isWithoutEvent,
         ),
       )
       .orderBy(asc(apiKeys.expiresAt))
       .limit(sql.placeholder("limit"))
       .prepare(),
   ).get;
+
+  // Looked at every two seconds by a server that has nothing else to do.
+  const expiry = createDueTime(
+    (after) =>
+      orm
+        .select({ expiresAt: apiKeys.expiresAt })
+        .from(apiKeys)
+        .where(and(gt(apiKeys.expiresAt, after), isWithoutEvent))
+        .orderBy(asc(apiKeys.expiresAt))
+        .limit(1)
+        .get()?.expiresAt ?? null,
+  );
 
   return {
     /** False, and nothing written, where an account with this normalized mailbox exists. */
@@ -94,6 +105,7 @@ export function createAccountStatements(orm: Orm) {
 
     insertKey: (row: KeyRecord): void => {
       orm.insert(apiKeys).values(row).run();
+      expiry.changed();
     },
 
     findKey: (keyHash: string): FoundKey | undefined => keyByHash().get({ keyHash }),
@@ -117,6 +129,9 @@ export function createAccountStatements(orm: Orm) {
         )
         .run();
     },
+
+    /** Whether no key ends by itself between these times without an event. Not to be asked in a transaction. */
+    isNoneExpiring: (after: number, until: number): boolean => expiry.isNone(until, after),
 
     /** Up to `limit` keys that end between these times by themselves, and have had no event. */
     expiringKeys: (after: number, until: number, limit: number): KeyRecord[] =>

@@ -11,6 +11,7 @@ import {
   UNFINISHED,
 } from "../../job-records.ts";
 import type { Orm } from "../connection/orm.ts";
+import { createDueTime } from "../due-time.ts";
 import { jobs } from "../schema.ts";
 
 /** What a chunk adds to its job. */
@@ -36,7 +37,6 @@ export function createJobStatements(orm: Orm) {
       .where(eq(jobs.jobId, sql.placeholder("jobId")))
       .prepare(),
   ).get;
-  // Looked at each second by a server that has nothing else to do.
   const inStatus = madeOnce(() =>
     orm
       .select()
@@ -46,8 +46,28 @@ export function createJobStatements(orm: Orm) {
       .prepare(),
   ).get;
 
+  const isUnerased = isNull(jobs.erasedAt);
+  // Both looked at each second by a server that has nothing else to do.
+  const erasure = createDueTime(
+    () =>
+      orm
+        .select({ expiresAt: jobs.expiresAt })
+        .from(jobs)
+        .where(isUnerased)
+        .orderBy(asc(jobs.expiresAt))
+        .limit(1)
+        .get()?.expiresAt ?? null,
+  );
+  /** The states in which a look found no job since the last write that may change that. */
+  const vacant = new Set<JobStatus>();
+  const changed = () => {
+    vacant.clear();
+    erasure.changed();
+  };
+
   return {
     insert: (job: JobRecord): void => {
+      changed();
       orm
         .insert(jobs)
         .values({ ...job, accountId: ownerOf(job.accountId) })
@@ -65,6 +85,7 @@ export function createJobStatements(orm: Orm) {
       change: JobChange,
       options?: string,
     ): JobRecord | undefined => {
+      changed();
       const row = orm
         .update(jobs)
         .set(change)
@@ -120,10 +141,15 @@ export function createJobStatements(orm: Orm) {
         .all()
         .map(read),
 
-    inStatus: (statuses: readonly JobStatus[]): JobRecord[] =>
-      inStatus()
+    /** Not to be asked in a transaction, which may be undone. */
+    inStatus: (statuses: readonly JobStatus[]): JobRecord[] => {
+      if (statuses.every((status) => vacant.has(status))) return [];
+      const found = inStatus()
         .all({ statuses: JSON.stringify(statuses) })
-        .map(read),
+        .map(read);
+      for (const status of statuses) if (!found.some((job) => job.status === status)) vacant.add(status);
+      return found;
+    },
 
     unfinished: (): { status: JobStatus; statusReason: string | null; jobs: number }[] =>
       orm
@@ -140,17 +166,21 @@ export function createJobStatements(orm: Orm) {
         .where(and(ofTenant(accountId), inArray(jobs.status, [...statuses])))
         .get()?.jobs ?? 0,
 
+    /** Not to be asked in a transaction, which may be undone. */
     toErase: (now: number, limit: number): JobRecord[] =>
-      orm
-        .select()
-        .from(jobs)
-        .where(and(isNull(jobs.erasedAt), lte(jobs.expiresAt, now)))
-        .limit(limit)
-        .all()
-        .map(read),
+      erasure.isNone(now)
+        ? []
+        : orm
+            .select()
+            .from(jobs)
+            .where(and(isUnerased, lte(jobs.expiresAt, now)))
+            .limit(limit)
+            .all()
+            .map(read),
 
     /** Deletes the jobs of an account and of its test keys, and what was said about them. */
     deleteOf: (accountId: string, at: number): void => {
+      changed();
       const own = eq(jobs.accountId, accountId);
       const isKept = and(own, isNull(jobs.deletedAt));
       orm.update(jobs).set({ name: null, webhookUrl: null }).where(own).run();

@@ -74,7 +74,7 @@ export function createWebhookCases(
       }),
     claimDelivery: (now, exceptAccounts) => {
       // Looked for every half second: a transaction is begun only where there is something to claim.
-      if (webhooks.firstDue(now, exceptAccounts) === undefined) return null;
+      if (webhooks.isNoneDue(now) || webhooks.firstDue(now, exceptAccounts) === undefined) return null;
       return transact(() => {
         for (;;) {
           const webhook = webhooks.firstDue(now, exceptAccounts);

@@ -2,6 +2,7 @@ import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import type { WebhookChange, WebhookRecord } from "../../webhook-port.ts";
 import type { Orm } from "../connection/orm.ts";
+import { createDueTime } from "../due-time.ts";
 import { webhooks } from "../schema.ts";
 import type { DeliveryStatements } from "./delivery-statements.ts";
 
@@ -27,7 +28,6 @@ export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
       .where(eq(webhooks.webhookId, sql.placeholder("webhookId")))
       .prepare(),
   ).get;
-  // Looked at twice a second by a server that has nothing else to do.
   const firstDue = madeOnce(() => {
     const exceptAccounts = sql`(SELECT value FROM json_each(${sql.placeholder("exceptAccounts")}))`;
     return orm
@@ -45,11 +45,23 @@ export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
       .prepare();
   }).get;
 
+  const nextDueAt = (): number | null =>
+    orm
+      .select({ dueAt: webhooks.dueAt })
+      .from(webhooks)
+      .where(isNotNull(webhooks.dueAt))
+      .orderBy(asc(webhooks.dueAt))
+      .limit(1)
+      .get()?.dueAt ?? null;
+  // Looked at twice a second by a server that has nothing else to do.
+  const due = createDueTime(nextDueAt);
+
   /** Sets when a webhook has its next turn; `notBefore` puts it behind those that wait already. */
   function queue(webhookId: string, notBefore: number): void {
     const next = deliveries.nextOf(webhookId)?.nextAttemptAt ?? null;
     const dueAt = next === null ? null : Math.max(next, notBefore);
     orm.update(webhooks).set({ dueAt }).where(eq(webhooks.webhookId, webhookId)).run();
+    due.changed();
   }
 
   return {
@@ -62,6 +74,7 @@ export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
         .set({ dueAt: sql`min(coalesce(${webhooks.dueAt}, ${at}), ${at})` })
         .where(eq(webhooks.webhookId, webhookId))
         .run();
+      due.changed();
     },
 
     insert: (webhook: WebhookRecord): void => {
@@ -96,14 +109,10 @@ export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
       return row === undefined ? undefined : read(row);
     },
 
-    nextDueAt: (): number | null =>
-      orm
-        .select({ dueAt: webhooks.dueAt })
-        .from(webhooks)
-        .where(isNotNull(webhooks.dueAt))
-        .orderBy(asc(webhooks.dueAt))
-        .limit(1)
-        .get()?.dueAt ?? null,
+    /** Whether no webhook has its turn. Not to be asked in a transaction. */
+    isNoneDue: (now: number): boolean => due.isNone(now),
+
+    nextDueAt,
   };
 }
 

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import type { Clock } from "../../src/platform/clock.ts";
+import type { Store } from "../../src/store/port.ts";
+import { claimed, finish, finishedChunk, jobRecord, startedJob } from "./job-conformance.ts";
+import { clock, keyRecord, NOON, signUp } from "./store-conformance.ts";
+import { event, webhookRecord } from "./webhook-conformance.ts";
+
+const ENDED = { finishedAt: NOON + 1, expiresAt: NOON + 2 };
+const undo = () => {
+  throw new Error("undone");
+};
+
+/** What is looked for again and again is found, though earlier looks found nothing. */
+export function describeLooks(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
+  async function opened(): Promise<Store> {
+    const store = await open(clock);
+    await signUp(store, "acc_a");
+    return store;
+  }
+
+  describe(`${name}: a look that follows one that found nothing`, () => {
+    test("finds a delivery once it is due, and none that was undone", async () => {
+      const store = await opened();
+      const webhook = webhookRecord("wh_1");
+      await store.createWebhook(webhook, 20, null);
+      const look = async (now: number) => (await store.claimDelivery(now, []))?.delivery.type ?? null;
+      expect(await look(NOON)).toBeNull();
+      const undone = async () => store.addDelivery(webhook, event("a"), undo);
+      await expect(undone()).rejects.toThrow("undone");
+      expect(await look(NOON)).toBeNull();
+      await store.addDelivery(webhook, event("b", NOON + 5), () => null);
+      await store.addDelivery(webhook, event("c", NOON + 3), () => null);
+      expect(await look(NOON + 2)).toBeNull();
+      expect([await look(NOON + 3), await look(NOON + 4), await look(NOON + 5)]).toEqual(["c", null, "b"]);
+      expect(await look(NOON + 9)).toBeNull();
+    });
+
+    test("finds a delivery that was put off", async () => {
+      const store = await opened();
+      const webhook = webhookRecord("wh_1");
+      await store.createWebhook(webhook, 20, null);
+      const look = async (now: number) => (await store.claimDelivery(now, []))?.delivery;
+      await store.addDelivery(webhook, event("a"), () => null);
+      const { deliveryId = "" } = (await look(NOON)) ?? {};
+      expect(await look(NOON + 90)).toBeUndefined();
+      const failed = { status: 500, error: null, latencyMs: 1, answer: null };
+      const again = { state: "pending", nextAttemptAt: NOON + 50, webhook: {} } as const;
+      await store.endAttempt(deliveryId, NOON, failed, again);
+      expect(await look(NOON + 49)).toBeUndefined();
+      expect((await look(NOON + 50))?.attempts).toBe(1);
+      expect(await look(NOON + 90)).toBeUndefined();
+    });
+
+    test("finds a key once it is about to expire, where the clock is set back, too", async () => {
+      const store = await opened();
+      const look = async (after: number) => {
+        const found: string[] = [];
+        await store.emitExpiringKeys({ after, until: after + 10, limit: 9 }, ({ keyHash }) => {
+          found.push(keyHash);
+          return event();
+        });
+        return found;
+      };
+      const add = (keyHash: string, expiresAt: number) =>
+        store.addKey({ ...keyRecord("acc_a", keyHash), expiresAt }, 99, null);
+      expect(await look(100)).toEqual([]);
+      await add("late", 150);
+      expect([await look(100), await look(139)]).toEqual([[], []]);
+      await add("soon", 145);
+      await add("ended", 130);
+      await add("revoked", 146);
+      await store.revokeKey("acc_a", "id revoked", 139, () => {});
+      expect([await look(139), await look(139), await look(141)]).toEqual([["soon"], [], ["late"]]);
+      expect([await look(141), await look(125), await look(125)]).toEqual([[], ["ended"], []]);
+      expect(await look(900)).toEqual([]);
+    });
+
+    test("finds the jobs that are in a state by then", async () => {
+      const store = await opened();
+      const look = async (...statuses: Parameters<Store["jobsIn"]>[0]) =>
+        (await store.jobsIn(statuses)).map(({ jobId, status }) => `${jobId} ${status}`);
+      expect(await look("queued", "running")).toEqual([]);
+      expect([await look("receiving"), await look("queued", "cancelling")]).toEqual([[], []]);
+      await startedJob(store, "job_1", 1);
+      expect([await look("receiving"), await look("running")]).toEqual([[], []]);
+      expect(await look("queued", "running")).toEqual(["job_1 queued"]);
+      await store.changeJob("job_1", ["queued"], { status: "running" });
+      expect([await look("queued"), await look("queued", "running")]).toEqual([[], ["job_1 running"]]);
+      await finish(store, finishedChunk("job_1", await claimed(store, "job_1")));
+      await store.endRound("job_1", ENDED);
+      expect(await look("queued", "running")).toEqual([]);
+      await store.createJob(jobRecord("job_2"), null, 9);
+      expect(await look("receiving")).toEqual(["job_2 receiving"]);
+      await startedJob(store, "job_3", 1);
+      expect(await look("cancelling")).toEqual([]);
+      const act = { at: NOON, operator: "o", action: "erase", accountId: "acc_a", details: "{}" };
+      await store.eraseAccount("acc_a", NOON, act);
+      expect([await look("queued"), await look("cancelling")]).toEqual([[], ["job_3 cancelling"]]);
+    });
+
+    test("finds the jobs whose data are to be erased by then", async () => {
+      const store = await opened();
+      const look = async (now: number) => (await store.jobsToErase(now, 9)).map(({ jobId }) => jobId);
+      expect(await look(NOON)).toEqual([]);
+      await startedJob(store, "job_1", 1);
+      await finish(store, finishedChunk("job_1", await claimed(store, "job_1")));
+      expect(await look(NOON + 9)).toEqual([]);
+      await store.endRound("job_1", ENDED);
+      expect([await look(NOON + 1), await look(NOON + 2)]).toEqual([[], ["job_1"]]);
+      await store.changeJob("job_1", ["completed"], { erasedAt: NOON });
+      expect(await look(NOON + 9)).toEqual([]);
+    });
+  });
+}
