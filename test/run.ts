@@ -18,6 +18,7 @@ const FILE_TIMEOUT_MS = 600_000;
  * of the first take every core for minutes: beside it run files that bound no time.
  */
 const LONGEST = [
+  "house/readme-benches.",
   "house/readme-commands.",
   "house/readme-blocks.",
   "cli/",
