@@ -49,7 +49,7 @@ export function toBeCompared<Of>(subject: Subject<Of>): Compared<Of> {
 export async function addRounds<Of>(
   { subject, found }: Compared<Of>,
   [here, there]: Pair<Of>,
-  rounds: number,
+  { rounds, warmups }: Pick<Subject<Of>, "rounds" | "warmups">,
 ): Promise<void> {
   const added: Found = [[], []];
   const turn = [
@@ -57,7 +57,7 @@ export async function addRounds<Of>(
     [there, added[1]],
   ] as const;
   const known = found.reduce((sum, [readings]) => sum + readings.length, 0);
-  for (let round = known - subject.warmups; round < known + rounds; round += 1) {
+  for (let round = known - warmups; round < known + rounds; round += 1) {
     for (const [one, readings] of round % 2 === 0 ? turn : turn.toReversed()) {
       const reading = await subject.measure(one);
       if (round >= known) readings.push(reading);

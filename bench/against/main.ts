@@ -58,7 +58,11 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
 
   async function measure<Of>(pair: Pair<Of>, compared: readonly Compared<Of>[]): Promise<void> {
     for (const one of compared) {
-      await addRounds(one, pair, times.rounds(one.subject.rounds));
+      const { rounds, warmups } = one.subject;
+      await addRounds(one, pair, {
+        rounds: times.rounds(rounds),
+        warmups: quick ? Math.min(1, warmups) : warmups,
+      });
       for (const known of progressOf(one)) say(`${one.subject.name}: ${known}`);
     }
   }
