@@ -1,16 +1,14 @@
 import { createBusiestCount } from "../billing/busiest-count.ts";
 
 export type Arrivals = {
-  /** What a call waits for before it begins; undefined where it need not wait. */
-  readonly gathered: () => Promise<void> | undefined;
+  /** What a call waits for before it begins. */
+  readonly gathered: () => Promise<void>;
   /** To be called for each of them when its reply is decided. */
   readonly left: () => void;
 };
 
 /** Calls that need no company: more would each take hardly less, and the database would wait for them. */
 const ENOUGH = 16;
-/** Where no more calls than these are open, hardly any arrive in one turn: to wait for others costs more than it saves. */
-const FEW = 8;
 
 /** Calls that will begin together. */
 type Gathering = { readonly begun: Promise<void>; readonly beginWithTurn: () => void };
@@ -54,14 +52,9 @@ export function createArrivals(untilGroupMs: () => number = () => 0): Arrivals {
   return {
     gathered() {
       open += 1;
-      const busiestOpen = busiest.rise();
-      if (gathering === null && busiestOpen <= FEW && untilGroupMs() < 1) {
-        busiest.fade();
-        return undefined;
-      }
       gathered += 1;
       gathering ??= gather();
-      if (gathered >= Math.min(ENOUGH, busiestOpen - 1)) gathering.beginWithTurn();
+      if (gathered >= Math.min(ENOUGH, busiest.rise() - 1)) gathering.beginWithTurn();
       return gathering.begun;
     },
     left() {
