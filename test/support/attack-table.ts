@@ -1,4 +1,5 @@
 import { cpus, loadavg, totalmem } from "node:os";
+import { tablesOf } from "./readme.ts";
 import type { AttackReport } from "./tenants.ts";
 
 const PAGE = new URL("../../src/docs/faults.md", import.meta.url);
@@ -33,13 +34,10 @@ export function excessOf({ alone, beside }: AttackReport, { singlesMs, batchesMs
  * and what is left for others is as much slower as the machine is.
  */
 export async function slownessOf({ singlesP99Ms, batchesP99Ms }: AttackReport["alone"]): Promise<number> {
-  const [, , , , row = ""] =
-    BLOCK.exec(await Bun.file(PAGE).text())?.[0]
-      .trim()
-      .split("\n") ?? [];
-  const [, , singles = "", batches = ""] = row.split("|").map((cell) => cell.trim());
-  const [[singlesMs], [tableBatchesMs]] = [figuresOf(singles), figuresOf(batches)];
-  const slowness = Math.min(singlesP99Ms / singlesMs, batchesP99Ms / tableBatchesMs);
+  const tables = tablesOf(await Bun.file(PAGE).text());
+  const table = tables.find(({ head }) => head.join() === ATTACK_HEAD.join());
+  const [, singles = "", batches = ""] = table?.rows[0] ?? [];
+  const slowness = Math.min(singlesP99Ms / figuresOf(singles)[0], batchesP99Ms / figuresOf(batches)[0]);
   if (Number.isNaN(slowness)) throw new Error(`${PAGE.pathname} has no figures of the victim alone`);
   return Math.max(1, slowness);
 }

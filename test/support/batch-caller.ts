@@ -1,4 +1,5 @@
 import { callerOf } from "./caller.ts";
+import { callUntilStopped } from "./until-stopped.ts";
 
 // Sends batches of a key's whole plan, two at a time, until it is ended, in a process of its own so that reading them
 // does not slow its measurer down. Arguments: address, key. Says how many units it was charged when it is stopped by a
@@ -14,7 +15,6 @@ const { call } = callerOf(url);
 const body = JSON.stringify({
   emails: Array.from({ length: ITEMS }, (_, at) => `a${at}@d${at % 500}.many.com`),
 });
-let isStopped = false;
 let units = 0;
 
 async function tailOf(reply: Response): Promise<string> {
@@ -25,17 +25,11 @@ async function tailOf(reply: Response): Promise<string> {
   return tail.toString();
 }
 
-async function callOn(): Promise<void> {
-  while (!isStopped) {
+async function callOn(isStopped: () => boolean): Promise<void> {
+  while (!isStopped()) {
     const tail = await tailOf(await call("/v1/email/batch", { key, body }));
     units += Number(/"units_charged":(\d+)\}\}$/.exec(tail)?.[1]);
   }
 }
 
-const running = Promise.all(Array.from({ length: AT_ONCE }, callOn));
-process.stdout.write("calling\n");
-for await (const _ of console) break;
-isStopped = true;
-await running;
-process.stdout.write(`${JSON.stringify({ units })}\n`);
-process.exit(0);
+await callUntilStopped(AT_ONCE, callOn, () => ({ units }));

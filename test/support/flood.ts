@@ -1,5 +1,6 @@
 import { makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { rawCall, requestText } from "./raw-http.ts";
+import { callUntilStopped } from "./until-stopped.ts";
 
 // Calls by the thousand a second until it is ended, in a process of its own so that it does not slow its measurer down.
 // Arguments: address, connections, path, and a key, or none for a bad key of a new kind with each call. Says
@@ -7,7 +8,6 @@ import { rawCall, requestText } from "./raw-http.ts";
 
 const [url = "", connections = "1", path = "/", key] = process.argv.slice(2);
 const answers: { [answer: string]: number } = {};
-let isStopped = false;
 
 const BAD_KEYS: readonly (() => string)[] = [
   () => makeApiKey(systemRandomBytes),
@@ -17,8 +17,8 @@ const BAD_KEYS: readonly (() => string)[] = [
   () => "Bearer Bearer",
 ];
 
-async function callOn(): Promise<void> {
-  for (let count = 0; !isStopped; count += 1) {
+async function callOn(isStopped: () => boolean): Promise<void> {
+  for (let count = 0; !isStopped(); count += 1) {
     const bearer = key ?? BAD_KEYS[count % BAD_KEYS.length]?.() ?? "";
     const reply = await rawCall(url, requestText(path, { key: bearer }));
     const body: { error?: { code: string } } = JSON.parse(reply.body);
@@ -29,10 +29,4 @@ async function callOn(): Promise<void> {
   }
 }
 
-const running = Promise.all(Array.from({ length: Number(connections) }, callOn));
-process.stdout.write("calling\n");
-for await (const _ of console) break;
-isStopped = true;
-await running;
-process.stdout.write(`${JSON.stringify(answers)}\n`);
-process.exit(0);
+await callUntilStopped(Number(connections), callOn, () => answers);

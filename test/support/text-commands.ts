@@ -6,17 +6,16 @@ import { COMMAND, type Reader, startReader } from "./reader.ts";
 import { blocksOf, inlineCodesOf, readPages } from "./readme.ts";
 import { spawnScript } from "./script.ts";
 
-/** Returns the commands between backticks in the README and the pages of src/docs that no block holds. */
-export function commandsInText(): readonly string[] {
+/** The commands between backticks in the README and the pages of src/docs, and those of them that no block holds. */
+export function commandsInText(): { readonly all: readonly string[]; readonly alone: readonly string[] } {
   const pages = readPages();
   const codes = new Set(pages.flatMap(({ text }) => inlineCodesOf(text)));
-  const commands = [...codes].filter((code) => COMMAND.test(code) && !code.includes("…"));
+  const all = [...codes].filter((code) => COMMAND.test(code) && !code.includes("…"));
   const blocks = pages.flatMap(({ text }) => blocksOf(text));
   const shells = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
   const isPart = (command: string, text: string) => `${text} `.replaceAll("\n", " ").includes(`${command} `);
   const inBlocks = (command: string) => shells.some((text) => isPart(command, text));
-
-  return commands.filter((command) => !inBlocks(command));
+  return { all, alone: all.filter((command) => !inBlocks(command)) };
 }
 
 /** Has each of them run, in a copy of the project that has nothing installed. */
