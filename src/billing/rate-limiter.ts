@@ -73,21 +73,3 @@ export function createRateLimiter(dependencies: { clock: Clock; entriesMax?: num
 function wholeSeconds(ms: number): number {
   return Math.max(0, Math.ceil((ms - SLACK_MS) / 1_000));
 }
-
-/**
- * Returns the key of a client address. An IPv6 /64 network is one client, as its holder can use any address in it; an
- * IPv4-mapped IPv6 address is that IPv4 address.
- */
-export function clientAddressKey(address: string): string {
-  const lower = address.toLowerCase();
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(lower)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!lower.includes(":")) return lower;
-  const [head = "", tail] = lower.split("%", 1).join("").split("::");
-  const before = head === "" ? [] : head.split(":");
-  const after = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros =
-    tail === undefined ? [] : new Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0");
-  const groups = [...before, ...zeros, ...after].slice(0, 4);
-  return `${groups.map((group) => group.replace(/^0+(?=.)/, "")).join(":")}::/64`;
-}

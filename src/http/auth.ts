@@ -2,13 +2,14 @@ import type { Account, KeyRing } from "../accounts/key-ring.ts";
 import { allows } from "../accounts/key-scopes.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Plan } from "../billing/plans.ts";
-import { clientAddressKey, type Rate, type RateDecision, type RateLimiter } from "../billing/rate-limiter.ts";
+import type { Rate, RateDecision, RateLimiter } from "../billing/rate-limiter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { nounOf } from "../contract/noun.ts";
 import type { KeyScope } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
 import type { Call } from "./call.ts";
+import { clientAddressKey } from "./client-address-key.ts";
 
 export type Guard = {
   /**

@@ -1,5 +1,4 @@
 import { parseUsd } from "../billing/money.ts";
-import { clientAddressKey } from "../billing/rate-limiter.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Operation } from "../contract/specification/operation.ts";
 import type { Offer } from "../payments/offer.ts";
@@ -8,6 +7,7 @@ import type { Payments } from "../payments/payments.ts";
 import type { BodyReader } from "./bodies/body-reader.ts";
 import { relayedStream } from "./bodies/relayed-stream.ts";
 import type { Call } from "./call.ts";
+import { clientAddressKey } from "./client-address-key.ts";
 import { requestPath } from "./request-path.ts";
 import type { Route, Routing } from "./routing.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as elapsed } from "node:timers/promises";
-import { clientAddressKey } from "../billing/rate-limiter.ts";
 import type { Clock } from "../platform/clock.ts";
 import { within } from "../platform/within.ts";
 import type { Call } from "./call.ts";
+import { clientAddressKey } from "./client-address-key.ts";
 
 /**
  * Bounds the bytes of bodies that are read after their reply was decided. The runtime reads what a reply has left unread

@@ -1,5 +1,4 @@
 import { formatUsd } from "../../billing/money.ts";
-import { clientAddressKey } from "../../billing/rate-limiter.ts";
 import { chatOperations, postQuote } from "../../contract/specification/inference/chat.ts";
 import type { Price as OperationPrice } from "../../contract/specification/operation.ts";
 import { type ChatCall, type ChatWork, quoteExpired } from "../../inference/chat.ts";
@@ -12,6 +11,7 @@ import type { Steps } from "../../platform/steps.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { requireJson } from "../bodies/request-body.ts";
 import { readChatCall, WITHOUT_HEADERS } from "../chat-call.ts";
+import { clientAddressKey } from "../client-address-key.ts";
 import { withOpenAiErrors } from "../openai-errors.ts";
 import type { Paid } from "../paid.ts";
 import { json } from "../reply.ts";

@@ -1,4 +1,3 @@
-import { clientAddressKey } from "../../billing/rate-limiter.ts";
 import { ApiError } from "../../contract/errors.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import { bodyReader, queryReader } from "../../contract/schema.ts";
@@ -19,6 +18,7 @@ import type { ReceiptDay, ReceiptStore } from "../../store/receipt-port.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { parseJsonInSteps, requireJson, SMALL_BODY_BYTES_MAX } from "../bodies/request-body.ts";
 import type { Call } from "../call.ts";
+import { clientAddressKey } from "../client-address-key.ts";
 import { weightOf } from "../negotiation.ts";
 import { json, type Reply } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";

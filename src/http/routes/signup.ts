@@ -1,5 +1,4 @@
 import type { Accounts } from "../../accounts/accounts.ts";
-import { clientAddressKey } from "../../billing/rate-limiter.ts";
 import { DEFAULTS } from "../../contract/defaults.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { bodyReader } from "../../contract/schema.ts";
@@ -9,6 +8,7 @@ import type { EmailVerification } from "../../verification/email/email-verificat
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { parseJson, requireJson } from "../bodies/request-body.ts";
 import type { Handler } from "../call.ts";
+import { clientAddressKey } from "../client-address-key.ts";
 import { json } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 
