@@ -7,8 +7,8 @@ import { bestTail, type Candidate, isBetter, tailFor } from "./domain-end.ts";
 import type { MailEvidence } from "./domain-facts.ts";
 import { editCost, leastEditCost, letterMask } from "./edit-cost.ts";
 import { lookAlike } from "./look-alike.ts";
-import { isIcannTld } from "./mail-domain.ts";
-import { providerOf } from "./providers.ts";
+import { isIcannTld, parseDomain } from "./mail-domain.ts";
+import { allProviders, providerOf } from "./providers.ts";
 import { withRepairedTld } from "./tld-repair.ts";
 import { type Family, headOf, notTypos, squats, tailOf, typoTables } from "./typo-families.ts";
 
@@ -23,6 +23,16 @@ export const DOMAIN_LENGTH_MAX = 80;
  */
 export function suggestDomain(domain: string, mail: MailEvidence): string | null {
   if (domain.length < 3 || domain.length > DOMAIN_LENGTH_MAX) return null;
+  const meant = domainMeantBy(domain, mail);
+  if (meant === null || allProviders().has(meant)) return meant;
+  // Repaired text may join two addresses, or keep a fault of another label than the one that was repaired.
+  return INNER_AT_SIGN.test(domain) || !parseDomain(meant).ok ? null : meant;
+}
+
+/** An `@` between other characters, as in two addresses without a separator that was read as one. */
+const INNER_AT_SIGN = /[^\s.@][\s.@]*@[\s.@]*[^\s.@]/;
+
+function domainMeantBy(domain: string, mail: MailEvidence): string | null {
   const name = tidied(domain);
   if (providerOf(name) !== undefined) return name === domain ? null : name;
   const squatted = squats.get(name);

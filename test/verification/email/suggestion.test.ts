@@ -66,6 +66,28 @@ describe("a typo", () => {
     }
   });
 
+  test("is corrected only to a domain that an address may have", () => {
+    for (const typed of ["-river.con", "river_school.con", "[1.2.3.con", "ri!ver.con", "x_y@mozmail.com"]) {
+      for (const mail of EVIDENCE) expect(suggestDomain(typed, mail)).toBeNull();
+    }
+    expect(suggestDomain("river..con", "none")).toBe("river.com");
+    expect(suggestDomain("x,mozmail.com", "none")).toBe("x.mozmail.com");
+  });
+
+  test("between two addresses in one text is not taken for a dot", () => {
+    for (const typed of [
+      "fastmail.com bob@fastmail.com",
+      "addy.io,bob@addy.io",
+      "doe@fastmail.com",
+      "river.con;bob@river.con",
+    ]) {
+      expect(suggestDomain(typed, "none")).toBeNull();
+    }
+    expect(suggestDomain("gmail@com", "none")).toBe("gmail.com");
+    expect(suggestDomain("@river.con", "none")).toBe("river.com");
+    expect(suggestDomain("gmail.com@", "none")).toBe("gmail.com");
+  });
+
   test("of a letter twice in the TLD is corrected for any name", () => {
     for (const [typed, meant] of [
       ["river-school.dee", "river-school.de"],
