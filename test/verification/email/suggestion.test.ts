@@ -56,12 +56,21 @@ describe("a typo", () => {
       ["οutlook.com", "outlook.com"],
       ["gmáil.com", "gmail.com"],
       ["hotmaıl.com", "hotmail.com"],
+      ["γahoo.com", "yahoo.com"],
+      ["үаһоо.com", "yahoo.com"],
+      ["pгotonmail.com", "protonmail.com"],
+      ["ᴏutlook.com", "outlook.com"],
+      ["outlo०k.com", "outlook.com"],
+      ["ɢmail.com", "gmail.com"],
+      ["mаil.ru", "mail.ru"],
+      ["lіve.com", "live.com"],
+      ["aоl.com", "aol.com"],
     ] as const) {
       const name = domainToASCII(typed);
       expect(name).toStartWith("xn--");
       for (const mail of EVIDENCE) expect(suggestDomain(name, mail)).toBe(meant);
     }
-    for (const own of ["ме.com", "мейл.com", "münchen.de", "почта.рф", "café.com"]) {
+    for (const own of ["ме.com", "ѕаре.com", "máil.ru", "мейл.com", "münchen.de", "почта.рф", "café.com"]) {
       expect(suggestDomain(domainToASCII(own), "unknown")).toBeNull();
     }
   });
