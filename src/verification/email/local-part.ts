@@ -25,9 +25,13 @@ export function localFault(address: string, position: number): SyntaxFault {
 
 const PLAIN_WIDE = /^[\p{L}\p{N}\p{P}\p{S}\p{M}]*$/u;
 
+/** What stands where a text lost a character in decoding (U+FFFD), or an image when it was copied (U+FFFC). */
+const LOST = /[\ufffc\ufffd]/;
+
 /** Returns the fault of a local part that is not ASCII: a character that RFC 6531 allows, but few can see or type. */
 export function wideLocalFault(local: string): SyntaxFault | null {
   if (/^\p{M}/u.test(local)) return "local_mark_leading";
+  if (LOST.test(local)) return "local_forbidden_character";
   for (const character of local) {
     const code = character.codePointAt(0) ?? 0;
     if (code < 128) {
