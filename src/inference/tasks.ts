@@ -76,9 +76,10 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     return `task_${keyedHash(secret, `task\n${paymentId}\n${call.request}`).slice(0, 40)}`;
   }
 
+  /** Writes a task that runs; one that has failed runs again, as its payment was not charged and may still buy the answer. */
   function write(taskId: string, call: SentCall): void {
     const now = clock.now();
-    store.insert({
+    store.begin({
       taskId,
       state: "running",
       sealed: encryptText(JSON.stringify(call), secret, `call ${taskId}`),
@@ -155,7 +156,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       });
       const { work, finish } = dependencies.workOf(sent, stopping.signal);
       let paymentId = "";
-      const taken = payments.take({
+      const taking = payments.take({
         ...call,
         ...(finish === undefined ? {} : { finish }),
         onPayment: (id) => {
@@ -168,6 +169,13 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
           accepted.resolve(acceptedReply(taskId));
           return work(payment);
         },
+      });
+      const taken = taking.then((reply) => {
+        if (reply.status !== 200 || taskId !== null) return reply;
+        // Settled only now, or before: the task that has failed for want of the payment has its answer.
+        taskId = idOf(paymentId, sent);
+        write(taskId, sent);
+        return reply;
       });
       follow(
         taken.catch(asFailure).then(async (reply) => {

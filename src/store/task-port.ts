@@ -14,8 +14,8 @@ export type TaskRow = {
 
 /** The calls that are answered later. What is written is on the disk when a call returns. */
 export type TaskStore = {
-  /** Returns false where the task is there already. */
-  readonly insert: (row: TaskRow) => boolean;
+  /** Writes a running task, in place of one that has failed. One that runs or is done stays as it is. */
+  readonly begin: (row: TaskRow & { readonly state: "running" }) => void;
   readonly find: (taskId: string) => TaskRow | undefined;
   readonly end: (
     taskId: string,

@@ -399,6 +399,48 @@ describe("a task", () => {
     expect((await ended(status_url)).status).toBe("done");
   });
 
+  /** Sends a task, and once more with the same payment when it has failed. */
+  async function sentTwice(fail: () => void, mend: () => void): Promise<{ first: Task; second: Task }> {
+    const call = { method: "POST", body: JSON.stringify(BODY) };
+    const headers = { "Content-Type": "application/json" };
+    const refused = await fetch(`${world.url}/task-request`, { ...call, headers });
+    const paid = { ...call, headers: { ...headers, ...payFor(refused) } };
+    const task = async () => {
+      const response = await fetch(`${world.url}/task-request`, paid);
+      expect(response.status).toBe(202);
+      return await ended(((await response.json()) as { status_url: string }).status_url);
+    };
+    fail();
+    const first = await task();
+    mend();
+    return { first, second: await task() };
+  }
+
+  test("that has failed runs again with the same payment, which then buys its answer", async () => {
+    const before = world.facilitator.settled.size;
+    const { first, second } = await sentTwice(
+      () => world.upstream.setAnswer({ status: 500 }),
+      () => world.upstream.setAnswer({}),
+    );
+    expect(first).toMatchObject({ status: "failed", error: { code: "upstream_failed" } });
+    expect(second).toMatchObject({ status: "done", error: null });
+    expect(world.facilitator.settled.size).toBe(before + 1);
+  });
+
+  test("whose settlement was refused has its answer once the same payment is settled", async () => {
+    const refusal = { success: false, errorReason: "insufficient_funds" };
+    const { first, second } = await sentTwice(
+      () =>
+        world.facilitator.setFault((path) =>
+          Response.json(path === "verify" ? { isValid: true } : path === "settle" ? refusal : { kinds: [] }),
+        ),
+      () => world.facilitator.setFault(null),
+    );
+    expect(first).toMatchObject({ status: "failed", error: { code: "payment_invalid" } });
+    expect(second).toMatchObject({ status: "done", error: null });
+    expect(second.answer?.choices[0]?.message.content).toBe("Hello, reader.");
+  });
+
   test("with a stream, or of an unknown id, is refused", async () => {
     const refused = await world.pay("/task-request", { ...BODY, stream: true });
     expect([refused.status, (await answerOf(refused)).error?.param]).toEqual([400, "stream"]);

@@ -6,9 +6,13 @@ import { tasks } from "./inference-schema.ts";
 /** The statements of the tasks. */
 export function createTaskStore(orm: Orm): TaskStore {
   return {
-    insert: (row) =>
-      orm.insert(tasks).values(row).onConflictDoNothing().returning({ taskId: tasks.taskId }).all().length ===
-      1,
+    begin: ({ taskId, ...row }) => {
+      orm
+        .insert(tasks)
+        .values({ taskId, ...row })
+        .onConflictDoUpdate({ target: tasks.taskId, set: row, setWhere: eq(tasks.state, "failed") })
+        .run();
+    },
 
     find: (taskId) => orm.select().from(tasks).where(eq(tasks.taskId, taskId)).get(),
 
