@@ -2,7 +2,7 @@ import type { OpenReply } from "../net/reply.ts";
 import { isObject } from "../platform/json-value.ts";
 import { hasToken } from "./choices.ts";
 import { createEventParser, DONE, EventStreamError } from "./event-stream.ts";
-import { jsonOf } from "./upstream-json.ts";
+import { isError, jsonOf } from "./upstream-json.ts";
 
 /** A stream whose first token has arrived. It is paused until it has a reader. */
 export type OpenStream = {
@@ -47,7 +47,7 @@ export function readStream(reply: OpenReply): Promise<OpenStream | string> {
   /** Searches for the first token. */
   function look(data: string): void {
     const chunk = jsonOf(data);
-    if (!isObject(chunk) || chunk.error !== undefined) {
+    if (!isObject(chunk) || isError(chunk)) {
       finish({ isComplete: false, reason: "the stream begins with an error" });
       return;
     }

@@ -7,7 +7,7 @@ import { withMembers } from "./json-members.ts";
 import type { OpenStream, StreamEnd } from "./open-stream.ts";
 import type { ReceiptEnding } from "./receipt-ledger.ts";
 import { createRelayedAnswer } from "./relayed-answer.ts";
-import { jsonOf } from "./upstream-json.ts";
+import { isError, jsonOf } from "./upstream-json.ts";
 
 /** A stream that is relayed to the caller. */
 export type Relay = {
@@ -106,7 +106,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
       if (held === null && answer.addPlain(data)) text += eventText(data);
       else {
         const chunk = jsonOf(data);
-        if (isObject(chunk) && isObject(chunk.error)) return text + breakOff();
+        if (isObject(chunk) && isError(chunk)) return text + breakOff();
         text += textOf(data, chunk);
       }
       if (answer.size() > options.answerBytesMax || !hasRoom()) return text + breakOff();

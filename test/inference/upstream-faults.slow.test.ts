@@ -211,6 +211,23 @@ test("a second [DONE], NUL bytes and events of any JSON are no harm", async () =
   expect(text).toContain('"receipt":"');
 });
 
+test("an error that is null in every event is none, and one that is a text ends the stream", async () => {
+  const withError = (event: string, error: unknown) =>
+    event.replace('"id":"c"', `"id":"c","error":${JSON.stringify(error)}`);
+  const fine = [eventOf({ role: "assistant", content: "" }), eventOf({ content: "a" }), eventOf({}, "stop")];
+  const world = await openBefore(() =>
+    streamOf([...fine.map((event) => withError(event, null)), "data: [DONE]\n\n"]),
+  );
+  const response = await world.pay(CHAT, STREAM);
+  expect(response.status).toBe(200);
+  expect(await response.text()).toEndWith("data: [DONE]\n\n");
+  const broken = 'data: {"error":"out of memory"}\n\n';
+  await expectBrokenOff(
+    await openBefore(() => streamOf([eventOf({ content: "a" }), broken, "data: [DONE]\n\n"])),
+  );
+  await expectFree(await openBefore(() => streamOf([broken, "data: [DONE]\n\n"])), STREAM);
+});
+
 test("a list of 100,000 calls of tools is put together in little time", () => {
   const choices = createChoices();
   const calls = Array.from({ length: 100_000 }, (_, index) => ({ index, function: { arguments: "" } }));
