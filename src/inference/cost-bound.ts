@@ -1,6 +1,7 @@
 import { isObject } from "../platform/json-value.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
+import { memberSpans, numbersWithin } from "./json-members.ts";
 import type { Model } from "./model-table.ts";
 
 /** The most that a call can cost, and its token counts. */
@@ -48,7 +49,8 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
     UNREAD_FIELDS.has(name) ? [] : [value],
   );
   const inputTokens =
-    Buffer.byteLength(JSON.stringify(read)) -
+    Buffer.byteLength(JSON.stringify(read)) +
+    lostDigits(request.text) -
     imageBytes +
     request.messages.length * TOKENS_AROUND_MESSAGE +
     TOKENS_AROUND_ALL +
@@ -58,6 +60,21 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
   // The upstream refuses input beyond the model's context.
   const readTokens = Math.min(inputTokens, model.contextTokens);
   return { ok: true, inputTokens, outputTokens, microUsd: priceOf(model, readTokens, outputTokens) };
+}
+
+/**
+ * Returns by how much the numbers that the model reads are longer in the request than they are once parsed here: one of
+ * 400 digits, which is infinite in JavaScript, reaches the upstream to the letter.
+ */
+function lostDigits(text: string): number {
+  let lost = 0;
+  for (const [name, { start, end }] of memberSpans(text)) {
+    if (UNREAD_FIELDS.has(name)) continue;
+    for (const number of numbersWithin(text, start, end)) {
+      lost += Math.max(0, number.length - JSON.stringify(Number(number)).length);
+    }
+  }
+  return lost;
 }
 
 /** Returns the address of an image, which may be the image itself: it counts by the table and not by its length. */

@@ -51,6 +51,8 @@ function skipSpace(text: string, from: number): number {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
@@ -63,6 +65,22 @@ export function endOfString(text: string, from: number): number {
     let escapes = 0;
     while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1;
     if (escapes % 2 === 0) return at + 1;
+  }
+}
+
+const NUMBER = /[\d.eE+-]+/y;
+
+/** Yields the numbers of a JSON value in a text, as they are written. */
+export function* numbersWithin(text: string, start: number, end: number): Generator<string> {
+  for (let at = start; at < end; ) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9)) {
+      NUMBER.lastIndex = at;
+      const [number = ""] = NUMBER.exec(text) ?? [];
+      yield number;
+      at += number.length;
+    } else at += 1;
   }
 }
 

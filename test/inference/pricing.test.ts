@@ -68,6 +68,27 @@ describe("the price table", () => {
 });
 
 describe("the bound of a call's cost", () => {
+  test("counts the digits of a number that reaches the upstream to the letter", async () => {
+    const boundOf = async (numbers: readonly string[]) => {
+      const parameters = `{"enum":[${numbers.join(",")}],"not":"${"1".repeat(30)}"}`;
+      const tools = `[{"type":"function","function":{"name":"f","parameters":${parameters}}}]`;
+      const unread = `"temperature":0.${"0".repeat(400)}`;
+      const messages = JSON.stringify([user("hi")]);
+      const text = `{"model":"m",${unread},"messages":${messages},"tools":${tools}}`;
+      const read = await readChatRequest(Buffer.from(text), atOnce);
+      if (!read.ok) throw new Error(read.message);
+      const bound = boundCost(read.request, modelOf(ROW));
+      return bound.ok ? bound.inputTokens : 0;
+    };
+    const none = await boundOf([]);
+    for (const number of ["7".repeat(400), `-1${"0".repeat(29)}`, `1.${"0".repeat(50)}`, "1e400", "-0"]) {
+      expect(await boundOf([number, number])).toBe(none + 2 * number.length + 1);
+    }
+    for (const number of ["7", "-12.5", "1e2"]) {
+      expect(await boundOf([number])).toBe(none + JSON.stringify(JSON.parse(number)).length);
+    }
+  });
+
   test("is never under what the tokens of any tokenizer can be: one for each byte", async () => {
     const content = "a😀".repeat(1000);
     const bound = boundCost(
