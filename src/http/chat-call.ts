@@ -47,7 +47,6 @@ export function taskWork(
         upstreamModel: price.upstreamModel,
         signal,
         quoteId: null,
-        admit: () => {},
       });
     });
     return {

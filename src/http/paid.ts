@@ -6,13 +6,13 @@ import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { BodyReader } from "./bodies/body-reader.ts";
 import { relayedStream } from "./bodies/relayed-stream.ts";
-import type { Call } from "./call.ts";
+import type { Call, Handler } from "./call.ts";
 import { clientAddressKey } from "./client-address-key.ts";
 import { requestPath } from "./request-path.ts";
 import type { Route, Routing } from "./routing.ts";
 
 /** The work of one paid call, and its price. */
-export type PaidWork = Pick<PaidCall, "work" | "finish"> & {
+export type PaidWork = Pick<PaidCall, "work" | "finish" | "mismatch"> & {
   /** Above 0. The operation's fixed price unless given. */
   readonly priceMicroUsd?: number;
   /** Entries for `extra` of every requirement, such as the id of a quote. The payer must send them back. */
@@ -113,8 +113,6 @@ export function createPaid(dependencies: PaidDependencies): Paid {
     async function answer(call: Call): Promise<PaidReply> {
       const { method, headers, url } = call.request;
       const { pathname, search } = requestPath(url);
-      const paymentId = payments.idOf(headers);
-      if (paymentId !== null) call.headers["X-Payment-Id"] = paymentId;
       using held = method === "POST" ? await readBody(call) : null;
       const body = held === null ? NO_BODY : held.bytes;
       // Work and settlement may take longer than the idle timeout; receiving the body may not.
@@ -132,8 +130,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
       });
     }
 
-    return routing.public(operation, async (call) => {
-      call.headers["Access-Control-Expose-Headers"] = EXPOSED;
+    const route = routing.public(operation, async (call) => {
       const { body, ...reply } = await answer(call);
       if (typeof body === "string") {
         return { ...reply, body, headers: { "Cache-Control": "no-store", ...reply.headers } };
@@ -145,6 +142,14 @@ export function createPaid(dependencies: PaidDependencies): Paid {
       const options = { stallMs: readerStallMs, onEnd, onError: (error: unknown) => call.reportError(error) };
       return { ...reply, headers, body: relayedStream(body, options) };
     });
+    // Before the rate limit, as its refusals name the payment, too.
+    const handler: Handler = (call) => {
+      call.headers["Access-Control-Expose-Headers"] = EXPOSED;
+      const paymentId = payments.idOf(call.request.headers);
+      if (paymentId !== null) call.headers["X-Payment-Id"] = paymentId;
+      return route.handler(call);
+    };
+    return { ...route, handler };
   };
 }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { FairShares } from "../billing/fair-shares.ts";
-import { ApiError } from "../contract/errors.ts";
 import type { KeptAnswer } from "../payments/kept-answer.ts";
 import type { Payment, PreparedAnswer, SettledPayment } from "../payments/paid-call.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -23,8 +22,6 @@ export type ChatCall = Pick<PaidChat, "resourceUrl" | "quoteId" | "requestSha256
   readonly origin: string;
   /** Aborted when the caller leaves before the answer. */
   readonly signal: AbortSignal;
-  /** Throws where the payment can no longer buy the answer. */
-  readonly admit: (payment: Payment) => void;
 };
 
 /** What a paid route needs of it. */
@@ -65,8 +62,7 @@ export function createChatWork(dependencies: ChatDependencies): (call: ChatCall)
     });
 
     return {
-      async work(payment) {
-        call.admit(payment);
+      async work() {
         const { signal } = call;
         const body = upstreamBody(request, upstreamModel);
         const reply = await upstreams.ask({ body, isStream: request.isStream, signal });
@@ -154,14 +150,4 @@ function refusalAnswer({ status, message, type, param, code }: UpstreamRefusal):
   };
   const headers = { "Content-Type": JSON_TYPE };
   return { kind: "answer", status, headers, body: JSON.stringify({ error }) };
-}
-
-/**
- * Returns the refusal of a quote older than 300 s: its payment is not taken, and the next challenge has a new quote.
- */
-export function quoteExpired(): ApiError {
-  return new ApiError(
-    "payment_invalid",
-    "The quote has expired; ask again for a new one. Nothing was charged.",
-  );
 }

@@ -36,6 +36,8 @@ export type PreparedAnswer =
 export type PaidCall = {
   readonly headers: { get(name: string): string | null };
   readonly offer: Offer;
+  /** Why the payment matches no requirement, where that is known better here. */
+  readonly mismatch?: string;
   /** All that determines the answer, as text: method, path, query and body. */
   readonly request: string;
   /** Called with the id of the payment. */

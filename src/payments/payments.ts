@@ -123,7 +123,9 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const isPayee = options.payees.some((payee) => payee.network === network);
     const isOffered = requirements.some((required) => required.network === network?.id);
     // The network is not offered only while the facilitator cannot be asked for its fee payer.
-    return isPayee && !isOffered ? cannotVerify() : challenge(call, requirements, MATCHES_NONE);
+    return isPayee && !isOffered
+      ? cannotVerify()
+      : challenge(call, requirements, call.mismatch ?? MATCHES_NONE);
   }
 
   async function takeMatched(matched: MatchedCall): Promise<PaidReply> {

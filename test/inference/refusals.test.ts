@@ -116,10 +116,26 @@ describe("a quote", () => {
     const answer = await (await post(CHAT, body, { "PAYMENT-SIGNATURE": bought })).text();
     world.advance(301_000);
     const refused = await free(() => post(CHAT, body, { "PAYMENT-SIGNATURE": late }));
+    expect(quoteIdOf(refused)).not.toBe(quoteIdOf(challenged));
+    expect(await refused.clone().text()).toContain("the quote has expired");
     expect(await refusalOf(refused)).toEqual([402, "payment_invalid", "payment_error", null]);
+    const again = { "PAYMENT-SIGNATURE": payFor(refused)["PAYMENT-SIGNATURE"] };
+    expect((await post(CHAT, body, again)).status).toBe(200);
     expect(await (await post(CHAT, body, { "PAYMENT-SIGNATURE": bought })).text()).toBe(answer);
     expect(quoteIdOf(await post(CHAT, body))).not.toBe(quoteIdOf(challenged));
   });
+});
+
+test("a refusal by the rate limit names the payment, too, and is free", async () => {
+  const busy = await openInferenceWorld({ PUBLIC_REQUESTS_PER_SECOND: "1" });
+  const paid = { "Content-Type": "application/json", ...payFor(await post(CHAT, JSON.stringify(BODY))) };
+  const send = () => fetch(`${busy.url}${CHAT}`, { method: "POST", headers: paid, body: "{}" });
+  const replies = await Promise.all(Array.from({ length: 5 }, send));
+  expect(replies.map(({ status }) => status)).toContain(429);
+  const ids = new Set(replies.map(({ headers }) => headers.get("X-Payment-Id")));
+  expect([...ids]).toEqual([expect.stringMatching(/^pay_[0-9a-f]{32}$/)]);
+  expect(busy.facilitator.settled.size).toBe(0);
+  await busy[Symbol.asyncDispose]();
 });
 
 describe("before a payment is asked for", () => {

@@ -1,7 +1,7 @@
 import { formatUsd } from "../../billing/money.ts";
 import { chatOperations, postQuote } from "../../contract/specification/inference/chat.ts";
 import type { Price as OperationPrice } from "../../contract/specification/operation.ts";
-import { type ChatCall, type ChatWork, quoteExpired } from "../../inference/chat.ts";
+import type { ChatCall, ChatWork } from "../../inference/chat.ts";
 import { ParamError } from "../../inference/param-error.ts";
 import type { Price, Tariff } from "../../inference/tariff.ts";
 import type { Tasks } from "../../inference/tasks.ts";
@@ -27,7 +27,7 @@ export type ChatRouteDependencies = {
   readonly prices: { readonly chat: OperationPrice; readonly task: OperationPrice };
   readonly chatWork: (call: ChatCall) => ChatWork;
   readonly tasks: Pick<Tasks, "take">;
-  readonly payments: Pick<Payments, "find">;
+  readonly payments: Pick<Payments, "find" | "idOf">;
   readonly clock: { readonly now: () => number };
   readonly originOf: (request: Request) => string;
   readonly bodyBytesMax: number;
@@ -58,7 +58,11 @@ function chatRoute(
     operation,
     async (call, body) => {
       requireJson(call.request);
-      const { request, requestSha256, price } = await readChatCall(body, tariff, call.request.headers, step);
+      const { headers } = call.request;
+      const { request, requestSha256, price: asked } = await readChatCall(body, tariff, headers, step);
+      const isLate = isTooLate(dependencies, asked, headers);
+      // Its payment fits no new quote, so the call is challenged again.
+      const price = isLate ? tariff.priceOf(request, requestSha256, WITHOUT_HEADERS) : asked;
       const origin = originOf(call.request);
       const work = chatWork({
         request,
@@ -68,10 +72,10 @@ function chatRoute(
         quoteId: price.quoteId,
         upstreamModel: price.upstreamModel,
         signal: call.request.signal,
-        admit: admission(dependencies, price),
       });
       const { microUsd: priceMicroUsd, quoteId } = price;
-      return { ...work, priceMicroUsd, ...(quoteId === null ? {} : { extra: { quote_id: quoteId } }) };
+      const extra = quoteId === null ? {} : { extra: { quote_id: quoteId } };
+      return { ...work, priceMicroUsd, ...extra, ...(isLate ? { mismatch: "the quote has expired" } : {}) };
     },
     {
       bodyBytesMax,
@@ -143,10 +147,13 @@ const EXAMPLE_CALL = {
   },
 };
 
-/** Returns the check of an expired quote, which only a payment that has bought already may pass. */
-function admission({ clock, payments }: ChatRouteDependencies, { expiresAt }: Price): ChatCall["admit"] {
-  return ({ paymentId }) => {
-    if (expiresAt === null || clock.now() <= expiresAt || payments.find(paymentId) !== null) return;
-    throw quoteExpired();
-  };
+/** Returns whether the quote of a call has expired, and its payment has bought nothing before that. */
+function isTooLate(
+  { clock, payments }: ChatRouteDependencies,
+  { expiresAt }: Price,
+  headers: Headers,
+): boolean {
+  if (expiresAt === null || clock.now() <= expiresAt) return false;
+  const paymentId = payments.idOf(headers);
+  return paymentId === null || payments.find(paymentId) === null;
 }
