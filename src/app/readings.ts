@@ -1,7 +1,8 @@
 import { version } from "../../package.json" with { type: "json" };
 import type { PoolStats } from "../batch/task-pool.ts";
 import type { BodyReader } from "../http/bodies/body-reader.ts";
-import type { Labelled, Reading, Readings } from "../http/routes/metrics.ts";
+import type { ByLabel, Reading, Readings } from "../http/routes/metrics.ts";
+import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Components, Queues } from "./components.ts";
 
@@ -9,8 +10,9 @@ import type { Components, Queues } from "./components.ts";
 export function readingsOf(components: Components, bodies: BodyReader, clock: Clock): Readings {
   const { queues } = components;
   return {
-    assay_build_info: gauge("1, with the version of the server.", () =>
-      labelled("version", { [version]: 1 }),
+    assay_build_info: gauge(
+      "1, with the version of the server.",
+      by("version", () => ({ [version]: 1 })),
     ),
     ...clusterReadings(components),
     ...lookupReadings(components),
@@ -35,34 +37,45 @@ function clusterReadings({ cluster, directory }: Components): Readings {
 function lookupReadings({ resolver, dnsCache, domainFacts }: Components): Readings {
   return {
     assay_dns_lookups_total: counter("Look-ups in the DNS.", () => resolver.stats().lookups),
-    assay_dns_lookup_failures_total: counter("Look-ups that failed.", () => {
-      const { timeouts, errors } = resolver.stats();
-      return labelled("reason", { timeout: timeouts, error: errors });
-    }),
+    assay_dns_lookup_failures_total: counter(
+      "Look-ups that failed.",
+      by("reason", () => {
+        const { timeouts, errors } = resolver.stats();
+        return { timeout: timeouts, error: errors };
+      }),
+    ),
     assay_dns_queries_total: counter("Queries that look-ups sent.", () => resolver.stats().queries),
     assay_dns_query_retries_total: counter("Queries that repeat one.", () => resolver.stats().retries),
     assay_dns_tcp_queries_total: counter("Queries that went by TCP.", () => resolver.stats().tcpQueries),
     assay_dns_in_flight: gauge("Look-ups under way.", () => resolver.stats().inFlight),
     assay_dns_waiting: gauge("Look-ups that wait for their turn.", () => resolver.stats().waiting),
-    assay_dns_cache_total: counter("Look-ups by what the cache had of them.", () => {
-      const { hits, misses, joined } = dnsCache.stats();
-      return labelled("outcome", { hits, misses, joined });
-    }),
-    assay_domain_cache_total: counter("Mail domains by what the cache of facts had of them.", () => {
-      const { hits, misses } = domainFacts.stats();
-      return labelled("outcome", { hits, misses });
-    }),
+    assay_dns_cache_total: counter(
+      "Look-ups by what the cache had of them.",
+      by("outcome", () => {
+        const { hits, misses, joined } = dnsCache.stats();
+        return { hits, misses, joined };
+      }),
+    ),
+    assay_domain_cache_total: counter(
+      "Mail domains by what the cache of facts had of them.",
+      by("outcome", () => {
+        const { hits, misses } = domainFacts.stats();
+        return { hits, misses };
+      }),
+    ),
   };
 }
 
 function batchReadings({ pool, jobPool, runner }: Components, bodies: BodyReader): Readings {
   const sum = (of: keyof PoolStats) => pool.stats()[of] + jobPool.stats()[of];
   return {
-    assay_pool_tasks: gauge("Tasks of the worker threads.", () =>
-      labelled("state", { running: sum("running"), waiting: sum("waiting") }),
+    assay_pool_tasks: gauge(
+      "Tasks of the worker threads.",
+      by("state", () => ({ running: sum("running"), waiting: sum("waiting") })),
     ),
-    assay_pool_tasks_total: counter("Tasks of the worker threads by what became of them.", () =>
-      labelled("outcome", { finished: sum("finished"), retried: sum("retried"), failed: sum("failed") }),
+    assay_pool_tasks_total: counter(
+      "Tasks of the worker threads by what became of them.",
+      by("outcome", () => ({ finished: sum("finished"), retried: sum("retried"), failed: sum("failed") })),
     ),
     assay_pool_wait_seconds_total: counter(
       "Time that tasks waited for a thread.",
@@ -85,8 +98,9 @@ function storeReadings({ store, meter, directory }: Components): Readings {
       () => directory.stats().ageSeconds ?? -1,
     ),
     assay_directory_listings: gauge("Listings in the snapshot.", () => directory.stats().listings),
-    assay_directory_syncs_total: counter("Syncs of the directory by what became of them.", () =>
-      labelled("outcome", directory.stats().syncs),
+    assay_directory_syncs_total: counter(
+      "Syncs of the directory by what became of them.",
+      by("outcome", () => directory.stats().syncs),
     ),
   };
 }
@@ -95,24 +109,34 @@ const UNFINISHED_JOBS = { receiving: 0, queued: 0, running: 0, paused: 0, cancel
 
 function jobReadings({ store, jobRunner, jobTally }: Queues): Readings {
   return {
-    assay_database_bytes: gauge("Bytes of the database's rows, and those free for new ones.", async () => {
-      const { usedBytes, freeBytes } = await store.space();
-      return labelled("kind", { used: usedBytes, free: freeBytes });
-    }),
-    assay_jobs: gauge("Jobs that have not ended.", async () => {
-      const counts: { [state: string]: number } = { ...UNFINISHED_JOBS };
-      for (const { status, jobs } of await store.unfinishedJobs())
-        counts[status] = (counts[status] ?? 0) + jobs;
-      return labelled("state", counts);
-    }),
-    assay_jobs_ended_total: counter("Jobs that have ended.", () => labelled("state", jobTally.stats().ended)),
+    assay_database_bytes: gauge(
+      "Bytes of the database's rows, and those free for new ones.",
+      by("kind", async () => {
+        const { usedBytes, freeBytes } = await store.space();
+        return { used: usedBytes, free: freeBytes };
+      }),
+    ),
+    assay_jobs: gauge(
+      "Jobs that have not ended.",
+      by("state", async () => {
+        const counts: { [state: string]: number } = { ...UNFINISHED_JOBS };
+        for (const { status, jobs } of await store.unfinishedJobs())
+          counts[status] = (counts[status] ?? 0) + jobs;
+        return counts;
+      }),
+    ),
+    assay_jobs_ended_total: counter(
+      "Jobs that have ended.",
+      by("state", () => jobTally.stats().ended),
+    ),
     assay_job_queue_age_seconds: gauge(
       "The longest that an account with jobs to run has had none of their chunks in work.",
       () => jobTally.stats().oldestWaitMs / 1_000,
     ),
     assay_job_chunks_in_work: gauge("Chunks of jobs in work.", () => jobRunner.chunksInWork()),
-    assay_job_chunks_total: counter("Chunks of jobs by what the work on them came to.", () =>
-      labelled("outcome", jobTally.stats().chunks),
+    assay_job_chunks_total: counter(
+      "Chunks of jobs by what the work on them came to.",
+      by("outcome", () => jobTally.stats().chunks),
     ),
     assay_job_chunk_retries_total: counter(
       "Chunks that were begun again after they had failed or the process had ended.",
@@ -123,8 +147,9 @@ function jobReadings({ store, jobRunner, jobTally }: Queues): Readings {
 
 function webhookReadings({ store, deliverer }: Queues, clock: Clock): Readings {
   return {
-    assay_webhook_attempts_total: counter("Attempts to deliver to webhooks by what they came to.", () =>
-      labelled("outcome", deliverer.stats()),
+    assay_webhook_attempts_total: counter(
+      "Attempts to deliver to webhooks by what they came to.",
+      by("outcome", () => deliverer.stats()),
     ),
     assay_webhook_in_flight: gauge("Attempts to deliver under way.", () => deliverer.inFlight()),
     assay_webhook_queue_age_seconds: gauge(
@@ -134,9 +159,17 @@ function webhookReadings({ store, deliverer }: Queues, clock: Clock): Readings {
   };
 }
 
-const counter = (help: string, read: Reading["read"]): Reading => ({ type: "counter", help, read });
-const gauge = (help: string, read: Reading["read"]): Reading => ({ type: "gauge", help, read });
+/** How a value is read, and the label that tells several apart. */
+type Read = Pick<Reading, "label" | "read">;
 
-function labelled(label: string, values: { readonly [name: string]: number }): Labelled[] {
-  return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
+const counter = (help: string, read: Reading["read"] | Read): Reading => reading("counter", help, read);
+const gauge = (help: string, read: Reading["read"] | Read): Reading => reading("gauge", help, read);
+
+function reading(type: Reading["type"], help: string, read: Reading["read"] | Read): Reading {
+  return { type, help, ...(typeof read === "function" ? { read } : read) };
+}
+
+/** Returns numbers by the values of a label. */
+function by(label: string, read: () => Answer<ByLabel>): Read {
+  return { label, read };
 }

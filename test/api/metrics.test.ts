@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
 import { createMetrics } from "../../src/http/routes/metrics.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { until } from "../support/caller.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
@@ -12,6 +13,32 @@ describe("GET /metrics", () => {
       assay_mean: { help: "Of none.", type: "gauge", read: () => Number.NaN },
     });
     expect((await metrics.text()).split("\n")).toContain("assay_mean NaN");
+  });
+
+  test("200 leaves out what cannot be read now, from the first reading on, and has all else", async () => {
+    let isAway = true;
+    const read = async <T>(value: T): Promise<T> => {
+      if (isAway) throw new StorageError("the database is away");
+      return value;
+    };
+    const metrics = createMetrics({
+      assay_nodes: { help: "Of a cluster.", type: "gauge", read: () => read(3) },
+      assay_rows: { help: "By kind.", type: "gauge", label: "kind", read: () => read({ used: 7 }) },
+      assay_ended_total: { help: "Since ever.", type: "counter", read: () => read(5) },
+      assay_own: { help: "Of this process.", type: "gauge", read: () => 1 },
+    });
+    const samples = async () =>
+      (await metrics.text()).split("\n").filter((line) => line.startsWith("assay_"));
+    expect(await samples()).toEqual(["assay_own 1"]);
+    isAway = false;
+    expect(await samples()).toEqual([
+      "assay_nodes 3",
+      'assay_rows{kind="used"} 7',
+      "assay_ended_total 5",
+      "assay_own 1",
+    ]);
+    isAway = true;
+    expect(await samples()).toEqual(["assay_own 1"]);
   });
 
   test("200 counts calls by route and status, and the units they cost", async () => {

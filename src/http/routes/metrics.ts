@@ -21,10 +21,12 @@ export type Reading = {
   readonly help: string;
   /** `counter` where the value only grows while the process lives; its name then ends in `_total`. */
   readonly type: "counter" | "gauge";
-  readonly read: () => Answer<number | Labelled[]>;
+  /** The label whose values `read` returns numbers by; none where it returns one number. */
+  readonly label?: string;
+  readonly read: () => Answer<number | ByLabel>;
 };
 
-export type Labelled = { readonly labels: { readonly [label: string]: string }; readonly value: number };
+export type ByLabel = { readonly [value: string]: number };
 
 /** Bun counts every object for these, and calls wait meanwhile: 200 ms with a heap of 400 MB. */
 const WALKS_OVER_HEAP = ["total", "used", "available"].map((word) => `nodejs_heap_space_size_${word}_bytes`);
@@ -57,29 +59,36 @@ async function createRegistry(tally: CallTally, readings: Readings): Promise<Reg
   library.collectDefaultMetrics({ register: registry });
   for (const name of WALKS_OVER_HEAP) registry.removeSingleMetric(name);
   for (const metric of tally.metrics) registry.registerMetric(metric);
-  for (const [name, reading] of Object.entries(readings)) await addReading(library, registry, name, reading);
+  for (const [name, reading] of Object.entries(readings)) addReading(library, registry, name, reading);
   return registry;
 }
 
-async function addReading(
+function addReading(
   { Counter, Gauge }: typeof import("prom-client"),
   registry: Registry,
   name: string,
-  { help, type, read }: Reading,
-): Promise<void> {
-  const samples = async (): Promise<Labelled[]> => {
-    const now = await read();
-    return typeof now === "number" ? [{ labels: {}, value: now }] : now;
+  { help, type, label, read }: Reading,
+): void {
+  const labelsOf = (value: string) => (label === undefined ? {} : { [label]: value });
+  // The database of a cluster may be away: the other values are then read all the same, and this one is left out.
+  const samples = async (): Promise<[string, number][]> => {
+    try {
+      const now = await read();
+      return typeof now === "number" ? [["", now]] : Object.entries(now);
+    } catch {
+      return [];
+    }
   };
-  // The database of a cluster may be away: the other values are then read all the same.
-  const known = () => samples().catch(() => []);
-  const labelNames = Object.keys((await samples())[0]?.labels ?? {});
-  const options = { name, help, labelNames, registers: [registry] };
+  const options = { name, help, labelNames: label === undefined ? [] : [label], registers: [registry] };
   if (type === "gauge") {
     new Gauge({
       ...options,
       async collect() {
-        for (const { labels, value } of await known()) this.set(labels, value);
+        const now = await samples();
+        this.reset();
+        // Without a label there is a zero now, which nobody has read.
+        this.remove({});
+        for (const [value, number] of now) this.set(labelsOf(value), number);
       },
     });
     return;
@@ -87,9 +96,10 @@ async function addReading(
   new Counter({
     ...options,
     async collect() {
-      const now = await known();
+      const now = await samples();
       this.reset();
-      for (const { labels, value } of now) this.inc(labels, value);
+      this.remove({});
+      for (const [value, number] of now) this.inc(labelsOf(value), number);
     },
   });
 }
