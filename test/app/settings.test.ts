@@ -50,6 +50,26 @@ describe("settings", () => {
     ]);
   });
 
+  test.each([
+    "user:100%@host/name",
+    "user:%ZZ@host/name",
+    "user:%FF@host/name",
+    "us%er@host/name",
+    "user@host/na%me",
+  ])("postgres://%s has a % that begins no escape: said without the password", (rest) => {
+    const [problem = "", ...others] = problemsOf({ DATABASE_URL: `postgres://${rest}` });
+    expect([others.length, problem.includes(rest), problem.endsWith("%40 %3A %2F %3F %23 %25.")]).toEqual([
+      0,
+      false,
+      true,
+    ]);
+  });
+
+  test("a password of an address may have escapes, of NUL none", () => {
+    expect(problemsOf({ DATABASE_URL: "postgres://user:p%40%25%C3%A9@host/name" })).toEqual([]);
+    expect(problemsOf({ DATABASE_URL: "postgres://user:p%00@host/name" })).toHaveLength(1);
+  });
+
   test.each(["*", "app.example", "https://app.example/", "ftp://app.example", "https://App.example"])(
     "%s is no origin",
     (origin) => {

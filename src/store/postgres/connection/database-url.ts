@@ -17,5 +17,14 @@ export function parseDatabaseUrl(text: string): readonly string[] | null {
   const rest = options.size === 0 ? "" : `?${options.toString()}`;
   const urls = hosts.split(",").map((host) => `${head}${host}${path}${rest}`);
   const isWhole = urls.length <= HOSTS_MAX && urls.every((url) => (URL.parse(url)?.hostname ?? "") !== "");
-  return isWhole ? urls : null;
+  return isWhole && isText(head) && isText(path) ? urls : null;
+}
+
+/** Whether every `%` begins an escape of UTF-8: on others, and on NUL, the driver throws what speaks of no setting. */
+function isText(escaped: string): boolean {
+  try {
+    return !decodeURIComponent(escaped).includes("\0");
+  } catch {
+    return false;
+  }
 }
