@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
-import { StorageError } from "../../src/store/storage-error.ts";
+import { StorageError, StoreOpenError } from "../../src/store/storage-error.ts";
 import { describeStore, NOON } from "../store/store-conformance.ts";
 import { isPgBouncerInstalled, type PgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import {
@@ -51,6 +51,13 @@ if (!isInstalled) {
   describeStore("PostgreSQL behind PgBouncer in transaction mode", async () => {
     await emptyDatabase(directUrl);
     return store;
+  });
+
+  test("the start says what is missing where the address without the pooler is not set", async () => {
+    const opened = openSharedStore({ url: pooler.through(directUrl), clock: systemClock });
+    const refused = await opened.catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreOpenError);
+    expect(String(refused)).toContain("Set DATABASE_DIRECT_URL to the address of the same PostgreSQL");
   });
 
   test("what needs the database is refused while the pooler is down, and recovers by itself", async () => {

@@ -47,6 +47,9 @@ function isOfServer(sqlState: string): boolean {
 /** Classes of SQLSTATE with which a server refuses who asks: no such user or database, a wrong password, no right. */
 const REFUSAL_CLASSES: ReadonlySet<string> = new Set(["28", "3D", "42"]);
 
+/** What PgBouncer says of limits of time that a connection begins with; a server knows them. */
+const REFUSED_BY_POOLER = "unsupported startup parameter";
+
 /** Returns what was thrown as a sentence for the operator who named the server, where it is of the server; else itself. */
 export function asOpenError(thrown: unknown): unknown {
   const error = driverError(thrown);
@@ -61,6 +64,12 @@ export function asOpenError(thrown: unknown): unknown {
   }
   const known = asStorageError(thrown);
   if (!(known instanceof StorageError)) return thrown;
+  if (known.message.includes(REFUSED_BY_POOLER)) {
+    return new StoreOpenError(
+      `DATABASE_URL: a pooler answers there (${known.message}). Set DATABASE_DIRECT_URL to the address of the same PostgreSQL without it.`,
+      { cause: thrown },
+    );
+  }
   return new StoreOpenError(
     `DATABASE_URL: the database cannot be used now (${known.message}). Make sure that its host and port are right and that PostgreSQL runs there.`,
     { cause: thrown },
