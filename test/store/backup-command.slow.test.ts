@@ -1,6 +1,14 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
@@ -149,6 +157,12 @@ describe("bun run backup", () => {
   }, 120_000);
 });
 
+test("bun run backup --help says how it is called, and copies nothing", async () => {
+  using folder = temporaryFolder("backup");
+  const { said, exitCode } = await backup(folder.path, "--help");
+  expect([said.startsWith("bun run backup FILE "), exitCode]).toEqual([true, 0]);
+});
+
 describe("bun run backup refuses with one sentence and exit code 1", () => {
   /** A data directory as a stopped server leaves it. */
   async function usedDataDir(path: string): Promise<string> {
@@ -168,6 +182,7 @@ describe("bun run backup refuses with one sentence and exit code 1", () => {
     using folder = temporaryFolder("backup");
     const dataDir = await usedDataDir(join(folder.path, "data"));
     expect(await refusal(dataDir)).toContain("Name one file");
+    expect(await refusal(dataDir, "--force")).toContain("Name one file");
     const taken = join(folder.path, "taken.db");
     writeFileSync(taken, "precious");
     expect(await refusal(dataDir, taken)).toContain(`The file ${taken} exists`);
@@ -178,6 +193,29 @@ describe("bun run backup refuses with one sentence and exit code 1", () => {
       `no database ${elsewhere}/assay.db`,
     );
     expect(readdirSync(folder.path).sort()).toEqual(["data", "taken.db"]);
+  }, 120_000);
+
+  test("where the database is there and cannot be read, and does not say that there is none", async () => {
+    using folder = temporaryFolder("backup");
+    // Root, who runs the tests in places, may read all; nobody gets through this.
+    symlinkSync("assay.db", join(folder.path, "assay.db"));
+    expect(await refusal(folder.path, join(folder.path, "copy.db"))).toContain(
+      "assay.db cannot be read (ELOOP). Run the command as the user of the server",
+    );
+  }, 120_000);
+
+  test("where the database is an empty file, or one of another program: a copy of it would restore nothing", async () => {
+    using folder = temporaryFolder("backup");
+    const dataDir = join(folder.path, "data");
+    mkdirSync(dataDir);
+    writeFileSync(join(dataDir, "assay.db"), "");
+    const copy = join(folder.path, "copy.db");
+    expect(await refusal(dataDir, copy)).toContain("is empty, or belongs to another program");
+    const other = new Database(join(dataDir, "assay.db"), { create: true });
+    other.run("CREATE TABLE notes (note TEXT)");
+    other.close();
+    expect(await refusal(dataDir, copy)).toContain("is empty, or belongs to another program");
+    expect(readdirSync(folder.path)).toEqual(["data"]);
   }, 120_000);
 
   test("where the database is damaged", async () => {

@@ -1,10 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
 import type { Clock } from "../../platform/clock.ts";
-import { StoreOpenError } from "../storage-error.ts";
 import type { TableSource, TextRow } from "../table-rows.ts";
 import { lockDataDir } from "./data-dir/data-dir-lock.ts";
-import { asOpenError, databasePath, openDatabaseFile } from "./data-dir/database-file.ts";
+import { asOpenError, openDatabaseFile, requireDatabase } from "./data-dir/database-file.ts";
 import { migrate } from "./migrations.ts";
 import { openStore } from "./open.ts";
 
@@ -28,10 +26,7 @@ export function openTables({
   readonly dataDir: string;
   readonly clock: Clock;
 }): DataDirTables {
-  const path = databasePath(dataDir);
-  if (!existsSync(path)) {
-    throw new StoreOpenError(`There is no database ${path}. Set DATA_DIR to the directory of the server.`);
-  }
+  const path = requireDatabase(dataDir);
   putBack(dataDir, clock);
   const lock = lockDataDir(dataDir);
   let database: Database | undefined;

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { StoreOpenError } from "../../storage-error.ts";
-import { requireDatabase } from "./database-file.ts";
+import { isOurs, requireDatabase } from "./database-file.ts";
 
 /**
  * Writes a consistent, checked copy of a data directory's database to a new file, while the server runs or not:
@@ -50,6 +50,7 @@ function copy(fromPath: string, toPath: string): void {
   const source = new Database(fromPath, { readwrite: true, create: false });
   try {
     source.run("PRAGMA busy_timeout = 10000");
+    if (!isOurs(source)) throw new Error(`${fromPath} is empty, or belongs to another program`);
     source.query("VACUUM INTO ?").run(toPath);
   } finally {
     source.close(true);

@@ -13,11 +13,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { systemReason } from "../../../platform/system-reason.ts";
+import { systemCode, systemReason } from "../../../platform/system-reason.ts";
 import { StoreOpenError } from "../../storage-error.ts";
 
 /** "ASSY": marks a database file as one of this program's. */
 const APPLICATION_ID = 0x41535359;
+
+/** Whether a database is one of this program's; an empty file is none. */
+export function isOurs(database: Database): boolean {
+  const row = database.query<{ application_id: number }, []>("PRAGMA application_id").get();
+  return row?.application_id === APPLICATION_ID;
+}
 
 /** Larger files are not read through at the start, which would keep everyone waiting for seconds. */
 const CHECKED_BYTES_MAX = 128 * 1024 * 1024;
@@ -33,11 +39,21 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, "assay.db");
 }
 
-/** Returns where the database of a data directory is. Throws a StoreOpenError where there is none. */
+/** Returns where the database of a data directory is. Throws a StoreOpenError where there is none that this user may read. */
 export function requireDatabase(dataDir: string): string {
   const path = databasePath(dataDir);
-  if (existsSync(path)) return path;
-  throw new StoreOpenError(`There is no database ${path}. Set DATA_DIR to the directory of the server.`);
+  try {
+    accessSync(path, constants.R_OK);
+    return path;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) {
+      throw new StoreOpenError(`There is no database ${path}. Set DATA_DIR to the directory of the server.`);
+    }
+    throw new StoreOpenError(
+      `The database ${path} cannot be read (${systemReason(error)}). Run the command as the user of the server.`,
+      { cause: error },
+    );
+  }
 }
 
 /** Makes the data directory where it is missing, and finds out whether it takes files. */
@@ -146,8 +162,7 @@ function checkHeader(path: string, bytes: number): void {
 }
 
 function checkContent(database: Database, path: string, bytes: number): void {
-  const id = database.query<{ application_id: number }, []>("PRAGMA application_id").get()?.application_id;
-  if (id !== APPLICATION_ID) {
+  if (!isOurs(database)) {
     throw new StoreOpenError(
       `The database ${path} belongs to another program. Set DATA_DIR to another directory, or move that file away.`,
     );
