@@ -1,10 +1,8 @@
 import type { Accepted, CheckFacts } from "../contract/specification/directory/check.ts";
-import { findKnownNetwork, findToken } from "../payments/tokens.ts";
+import { findKnownNetwork, findToken, microUsdOfUnits } from "../payments/tokens.ts";
 
 /** What one way to pay costs. */
 export type AskedPrice = { readonly network: string; readonly microUsd: bigint };
-
-const USD_DECIMALS = 6n;
 
 /** Returns the prices of the ways to pay that were seen, where their token is known on a main network, cheapest first. */
 export function askedPrices({ observed }: CheckFacts): readonly AskedPrice[] {
@@ -12,15 +10,17 @@ export function askedPrices({ observed }: CheckFacts): readonly AskedPrice[] {
   return prices.sort((a, b) => (a.microUsd < b.microUsd ? -1 : Number(a.microUsd > b.microUsd)));
 }
 
-function priceOf({ network: name, asset, amount }: Accepted): AskedPrice | null {
+function priceOf(way: Accepted): AskedPrice | null {
+  const network = findKnownNetwork(way.network);
+  const microUsd = network === null || network.isTest ? null : microUsdOf(way);
+  return network === null || microUsd === null ? null : { network: network.id, microUsd };
+}
+
+/** Returns what one way to pay costs, on a test network too; null where its token is not known. */
+export function microUsdOf({ network: name, asset, amount }: Accepted): bigint | null {
   const network = findKnownNetwork(name);
-  const token = network === null || network.isTest ? null : findToken(network, asset);
-  if (network === null || token === null) return null;
-  const units = BigInt(amount);
-  const beyond = BigInt(token.decimals) - USD_DECIMALS;
-  // Rounded up: it is never shown as less than what is asked.
-  const microUsd = (units + 10n ** beyond - 1n) / 10n ** beyond;
-  return { network: network.id, microUsd };
+  const token = network === null ? null : findToken(network, asset);
+  return token === null ? null : microUsdOfUnits(BigInt(amount), token);
 }
 
 /** Returns whether tokens of a network are known here, so that others can be distinguished from them. */

@@ -105,6 +105,14 @@ export function kindOf(name: string): KnownNetwork["kind"] {
   return id.startsWith("solana:") ? "solana" : "other";
 }
 
+const USD_DECIMALS = 6n;
+
+/** Returns atomic units of a token of at least six decimals as micro-USD, rounded up: never less than what is asked. */
+export function microUsdOfUnits(units: bigint, { decimals }: Pick<Token, "decimals">): bigint {
+  const beyond = 10n ** (BigInt(decimals) - USD_DECIMALS);
+  return (units + beyond - 1n) / beyond;
+}
+
 /** Returns the token of an address on a network, or null. */
 export function findToken({ kind, tokens }: KnownNetwork, asset: string): Token | null {
   const isSame = (one: string) =>

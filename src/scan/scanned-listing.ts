@@ -1,6 +1,8 @@
 import { formatUsdFixed } from "../billing/money.ts";
+import { findKnownNetwork, findToken, microUsdOfUnits } from "../payments/tokens.ts";
+import type { JsonObject } from "../platform/json-value.ts";
 import { amountOf, challengePerResource } from "./challenge.ts";
-import type { Evidence } from "./evidence.ts";
+import { type Evidence, written } from "./evidence.ts";
 import type { Scored } from "./score.ts";
 
 /** The directory's listing of a scanned host. */
@@ -28,7 +30,7 @@ export type ScannedListing = {
   readonly judged_by: string;
 };
 
-const MICRO_USD_MAX = 999_999_999_999_999;
+const MICRO_USD_MAX = 999_999_999_999_999n;
 
 /**
  * Returns the listing of a scanned host; null where none of its resources names a payee over https. `judgeUrl` is the server
@@ -43,7 +45,7 @@ export function scannedListing(
   const seen = challengePerResource(evidence).flatMap(({ exchange: { url }, accepts }) => {
     const [first] = accepts;
     const isListed = url.startsWith("https:") && typeof first?.payTo === "string";
-    return isListed ? [{ url, payTo: first.payTo as string, price_usd: usdOf(amountOf(first)) }] : [];
+    return isListed ? [{ url, payTo: first.payTo as string, price_usd: usdOf(first) }] : [];
   });
   const [first] = seen;
   if (first === undefined) return null;
@@ -78,12 +80,15 @@ export function listedHost({ origin }: Evidence): string | null {
   return protocol === "https:" ? hostname : null;
 }
 
-/** USDC has six decimals, so an atomic unit is a micro-USD. */
-function usdOf(amount: unknown): string | null {
-  if (typeof amount !== "string" || !/^\d{1,15}$/.test(amount)) return null;
-  const microUsd = Number(amount);
-  if (microUsd > MICRO_USD_MAX) return null;
-  return formatUsdFixed(microUsd, 6);
+/** Returns the price of a way to pay. A token that is not known is read as USDC, whose atomic unit is a micro-USD. */
+function usdOf(entry: JsonObject): string | null {
+  const amount = amountOf(entry);
+  if (typeof amount !== "string" || !/^\d{1,78}$/.test(amount)) return null;
+  const network = findKnownNetwork(written(entry.network));
+  const token = network === null ? null : findToken(network, written(entry.asset));
+  const units = BigInt(amount);
+  const microUsd = token === null ? units : microUsdOfUnits(units, token);
+  return microUsd > MICRO_USD_MAX ? null : formatUsdFixed(Number(microUsd), 6);
 }
 
 function medianMs({ exchanges }: Evidence): number | null {

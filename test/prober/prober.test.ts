@@ -34,6 +34,12 @@ afterAll(() => target.server.stop(true));
 
 const entry = (amount: string, payTo: string) => ({ network: "eip155:8453", asset: "0xa5", amount, payTo });
 
+/** Of 18 decimals. */
+const MEGA_USD = {
+  ...entry("1", "0xab"),
+  ...{ network: "eip155:4326", asset: "0xFAfDdbb3FC7688494971a79cc65DCa3EF82079E7" },
+};
+
 /** One server whose paths are services of each kind. */
 function startTarget() {
   const state = { amount: "10000", payTo: "0xaa", withPayment: 0 };
@@ -59,6 +65,7 @@ function startTarget() {
         { ...entry("100000000000000", "0xff"), network: "eip155:56" },
         { ...entry("40000", "0xee"), asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
       ]),
+    "/fine": () => challenge([{ ...MEGA_USD, amount: "900000000000000" }]),
     "/down": () => new Response("", { status: 503 }),
     "/blocked": () => new Response("", { status: 403 }),
     "/slowed": () => new Response("", { status: 429 }),
@@ -183,6 +190,13 @@ test("the price is that of USDC, in whatever order the ways to pay come", async 
   await using probing = setUp([listing("many.example", url)]);
   await until("probe", () => probing.store.find(url) !== undefined, UNTIL_MS);
   expect(probing.own(url)).toMatchObject({ observed_usd: "0.040000" });
+});
+
+test("the price of a token is counted by its own decimals", async () => {
+  const url = `${target.origin}/fine`;
+  await using probing = setUp([listing("fine.example", url)]);
+  await until("probe", () => probing.store.find(url) !== undefined, UNTIL_MS);
+  expect(probing.own(url)).toMatchObject({ observed_usd: "0.000900" });
 });
 
 test("what the DNS does not answer is not taken for down: our own connection may be", async () => {

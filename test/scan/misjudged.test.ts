@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { CheckStatus } from "../../src/scan/check.ts";
+import { scannedListing } from "../../src/scan/scanned-listing.ts";
 import { type Grade, scoreEvidence } from "../../src/scan/score.ts";
 import {
   and,
@@ -312,3 +313,15 @@ for (const [title, rows] of [
     }
   });
 }
+
+test("the listing of a scanned host counts the price of a token by its own decimals", async () => {
+  const priceOf = async (change: object) => {
+    const evidence = await scan({ challenge: changed(change) });
+    return scannedListing(evidence, scoreEvidence(evidence), "https://judge.example")?.evidence.price_usd;
+  };
+  const megaUsd = { network: "eip155:4326", asset: "0xFAfDdbb3FC7688494971a79cc65DCa3EF82079E7" };
+  expect(await priceOf({ amount: "10000" })).toBe("0.010000");
+  expect(await priceOf({ ...megaUsd, amount: "900000000000000" })).toBe("0.000900");
+  expect(await priceOf({ ...megaUsd, amount: "10000000000000000" })).toBe("0.010000");
+  expect(await priceOf({ amount: "1000000000000000" })).toBeNull();
+});
