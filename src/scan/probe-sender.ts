@@ -19,6 +19,8 @@ export type ProbeSender = {
   readonly send: (planned: readonly Planned[]) => Promise<Sent[]>;
   /** Sends as many of these as extra requests are left. */
   readonly sendExtra: (planned: readonly Planned[]) => Promise<Sent[]>;
+  /** Follows no redirect to an address that this holds for. */
+  readonly avoid: (isAvoided: (url: string) => boolean) => void;
   /** The number of requests that may still be sent. */
   readonly left: () => number;
   /** Sets the number of extra requests: those beyond the planned ones. */
@@ -50,6 +52,7 @@ export function createProbeSender(
 ): ProbeSender {
   let requests = 0;
   let extra = 0;
+  let isAvoided = (_url: string): boolean => false;
 
   async function sendOnce(planned: Planned): Promise<Sent> {
     const leftMs = deadlineMs - clock.monotonic();
@@ -90,6 +93,7 @@ export function createProbeSender(
     for (;;) {
       const again = sent
         .flatMap(({ exchange }, at) => nextTry(exchange, tries[at], at) ?? [])
+        .filter(({ planned: { url } }) => !isAvoided(url))
         .slice(0, extra);
       if (again.length === 0) return sent;
       extra -= again.length;
@@ -112,6 +116,9 @@ export function createProbeSender(
       const some = planned.slice(0, extra);
       extra -= some.length;
       return send(some);
+    },
+    avoid(holds) {
+      isAvoided = holds;
     },
     left: () => REQUESTS_MAX - requests,
     allowExtra(most) {

@@ -88,6 +88,7 @@ export async function probeOrigin(
   const rules = await step(() => robotsRules(robotsText, SCAN_AGENT));
   const keepsOut = ({ url }: { readonly url: string }) => isDisallowed(rules, pathOf(url));
   if (keepsOut({ url: origin })) return null;
+  sender.avoid((url) => keepsOut({ url }));
   const isAllowed = (one: { readonly url: string }) => !keepsOut(one);
   const kept = plan.filter(keepsOut).map((one) => notSent(one, "robots.txt keeps this scan out"));
   const files = [...robots, ...(await sender.send(plan.filter(isAllowed))), ...kept];

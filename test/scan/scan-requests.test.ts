@@ -66,6 +66,20 @@ describe("what a scan sends", () => {
     expect(evidence?.resources.map(({ url }) => url)).toEqual([`${service.origin}/v1/paid`]);
   });
 
+  test("a redirect to a path that robots.txt keeps this agent from is not followed", async () => {
+    const changes = {
+      answers: {
+        "/robots.txt": () => new Response("User-agent: assay-scan\nDisallow: /private/\n"),
+        "/health": () => redirect("/private/health"),
+        "/v1/paid": () => redirect("/private/paid"),
+      },
+    };
+    using service = startMadeUpService(changes);
+    const evidence = await scanService(service, changes, { resources: [] });
+    expect(service.requests.filter((request) => request.includes("private"))).toEqual([]);
+    expect(evidence?.exchanges.find(({ role }) => role === "health")?.status).toBe(307);
+  });
+
   test("a redirect to another port or host, or out of TLS, is not followed", async () => {
     let reached = 0;
     using other = Bun.serve({
