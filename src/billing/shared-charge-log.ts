@@ -46,6 +46,8 @@ export type SharedChargeLogDependencies = {
   readonly timeToKeep: () => number | null;
   /** Returns the rate against which a call counts. */
   readonly rateOf: (entry: ChargeEntry) => AdmissionRate | null;
+  /** Returns the refusal of a call that is above it. */
+  readonly rateRefusal: (entry: ChargeEntry) => ApiError;
   /** Called with what the store counts now, before those who were refused are answered. */
   readonly refresh: (units: ReadonlyMap<number, number>) => void;
   /** Returns the refusal of a charge that the month has no units for. */
@@ -82,6 +84,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     entriesPerCommitMax,
     timeToKeep,
     rateOf,
+    rateRefusal,
     refresh,
     quotaRefusal,
     onCallsWait,
@@ -205,7 +208,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
 
   function refusalOf(outcome: Exclude<AdmissionOutcome, "charged">, entry: ChargeEntry): Error {
     if (outcome === "quota") return quotaRefusal(entry);
-    if (outcome === "rate") return new ApiError("rate_limited", undefined, { retryAfterSeconds: 1 });
+    if (outcome === "rate") return rateRefusal(entry);
     if (outcome === "claim_lost") return new ApiError("idempotency_in_progress");
     if (outcome === "chunk_lost") return new ClaimLostError("another process took the chunk over");
     return new StorageError("the month in which the call began has its invoice");

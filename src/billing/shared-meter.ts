@@ -1,3 +1,4 @@
+import type { ChargeEntry } from "../store/account-records.ts";
 import type { SharedStore } from "../store/port.ts";
 import type { BillingClock } from "./billing-clock.ts";
 import {
@@ -10,6 +11,7 @@ import {
 } from "./meter.ts";
 import { type PlanCatalogue, planOf } from "./plans.ts";
 import { quotaExceeded } from "./quota-refusal.ts";
+import { rateLimited } from "./rate-refusal.ts";
 import { createSharedChargeLog } from "./shared-charge-log.ts";
 import { createSharedLedgers } from "./shared-ledgers.ts";
 
@@ -35,6 +37,8 @@ export function createSharedMeter(dependencies: {
   const { store, plans, clock, planChanged, onCallsWait = () => undefined } = dependencies;
   const calls: OpenCalls = { count: 0 };
   const ledgers = createSharedLedgers({ store, plans, clock, ledgersMax: LEDGERS_MAX, planChanged });
+  const planNow = ({ accountId, at }: Pick<ChargeEntry, "accountId" | "at">) =>
+    planOf(plans, ledgers.of(accountId, at).current.plan);
   const log = createSharedChargeLog({
     store,
     clock,
@@ -42,11 +46,12 @@ export function createSharedMeter(dependencies: {
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
     onCallsWait,
     timeToKeep: () => clock.timeToKeep(KEEP_TIME_MS),
-    rateOf: ({ accountId, at }) => {
-      const { requestsPerSecond, burst } = planOf(plans, ledgers.of(accountId, at).current.plan);
+    rateOf: (entry) => {
+      const { requestsPerSecond, burst } = planNow(entry);
       const stepMs = 1_000 / requestsPerSecond;
-      return { stepMs, burstMs: stepMs * burst, ageMs: Math.max(0, clock.now() - at) };
+      return { stepMs, burstMs: stepMs * burst, ageMs: Math.max(0, clock.now() - entry.at) };
     },
+    rateRefusal: (entry) => rateLimited(1, planNow(entry)),
     refresh: ledgers.refresh,
     quotaRefusal: ({ accountId, at, units }) => {
       const refusal = quotaExceeded(ledgers.of(accountId, at), units, clock.now());

@@ -2,9 +2,9 @@ import type { Account, KeyRing } from "../accounts/key-ring.ts";
 import { allows } from "../accounts/key-scopes.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Plan } from "../billing/plans.ts";
-import type { Rate, RateDecision, RateLimiter } from "../billing/rate-limiter.ts";
+import type { Rate, RateLimiter } from "../billing/rate-limiter.ts";
+import { rateLimited } from "../billing/rate-refusal.ts";
 import { ApiError } from "../contract/errors.ts";
-import { nounOf } from "../contract/noun.ts";
 import type { KeyScope } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
@@ -49,7 +49,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
     call.account = account;
     const decision = accountLimiter.take(account.accountId, account.plan);
     call.headers.RateLimit = `"burst";r=${decision.remaining};t=${decision.resetSeconds}`;
-    if (!decision.allowed) throw rateLimited(decision, describeRate(account.plan));
+    if (!decision.allowed) throw rateLimited(decision.retryAfterSeconds, account.plan);
   }
 
   /** The header values of a plan's limits, cached. Those of the month are not: they depend on the plan at its start. */
@@ -111,7 +111,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
 export function createAddressGuard(addressLimiter: RateLimiter): Guard["admitPublic"] {
   return (call, purpose, rate) => {
     const decision = addressLimiter.take(`${purpose} ${clientAddressKey(call.clientAddress())}`, rate);
-    if (!decision.allowed) throw rateLimited(decision, `${describeRate(rate)} from one address`);
+    if (!decision.allowed) throw rateLimited(decision.retryAfterSeconds, rate, " from one address");
   };
 }
 
@@ -119,19 +119,4 @@ export function createAddressGuard(addressLimiter: RateLimiter): Guard["admitPub
 export function keyOf({ bearer }: Call): string {
   if (bearer === null) throw new ApiError("missing_key");
   return bearer;
-}
-
-/** Describes a rate; below one call a second by the minute. */
-function describeRate({ requestsPerSecond, burst }: Rate): string {
-  const perMinute = Math.round(requestsPerSecond * 60);
-  const rate = Number.isInteger(requestsPerSecond)
-    ? `${requestsPerSecond} ${nounOf(requestsPerSecond, "call")} a second`
-    : `${perMinute} ${nounOf(perMinute, "call")} a minute`;
-  return `${rate} and ${burst} at once`;
-}
-
-function rateLimited(decision: RateDecision, limit: string): ApiError {
-  return new ApiError("rate_limited", `Too many requests: the limit is ${limit}.`, {
-    retryAfterSeconds: decision.retryAfterSeconds,
-  });
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { PaidFor } from "../../src/billing/charge-log.ts";
+import { rateLimited } from "../../src/billing/rate-refusal.ts";
 import { createSharedChargeLog } from "../../src/billing/shared-charge-log.ts";
-import type { AdmissionGroup } from "../../src/store/admit-port.ts";
+import type { AdmissionGroup, AdmissionOutcome } from "../../src/store/admit-port.ts";
 import { NoRoomError, RowsHeldError, StorageError } from "../../src/store/storage-error.ts";
 import { finishedChunk } from "../store/job-conformance.ts";
 
@@ -13,6 +14,7 @@ function openLog(
   tookMs: number,
   isHeld: (accountId: string) => boolean = () => false,
   Refusal: typeof StorageError = RowsHeldError,
+  outcome: AdmissionOutcome = "charged",
 ) {
   let nowMs = 0;
   const waits: number[] = [];
@@ -27,7 +29,7 @@ function openLog(
         const accountIds = [...admissions.map(({ entry }) => entry), ...others].map((each) => each.accountId);
         groups.push({ apart, accountIds: admissions.map(({ entry }) => entry.accountId) });
         if (accountIds.some(isHeld)) throw new Refusal("a row is held");
-        return { outcomes: admissions.map(() => "charged" as const), units: new Map() };
+        return { outcomes: admissions.map(() => outcome), units: new Map() };
       },
       record: async ({ sums }) => {
         if (sums.some(({ accountId }) => isHeld(accountId))) throw new RowsHeldError("a row is held");
@@ -41,6 +43,7 @@ function openLog(
     onCallsWait: (ms) => waits.push(ms),
     timeToKeep: () => null,
     rateOf: () => null,
+    rateRefusal: () => rateLimited(1, { requestsPerSecond: 10, burst: 20 }),
     refresh: () => {},
     quotaRefusal: () => {
       throw new Error("nothing is refused");
@@ -48,6 +51,21 @@ function openLog(
   });
   return { log, waits, lanes, groups, recorded };
 }
+
+test("a call above the rate over all nodes is refused with the rate of its plan", async () => {
+  const { log } = openLog(0, undefined, undefined, "rate");
+  const refused = await log
+    .append(CALL, () => {}, FOR_A_CALL)
+    .then(
+      () => null,
+      (error: unknown) => error,
+    );
+  expect(refused).toMatchObject({
+    code: "rate_limited",
+    message: "Too many requests: the limit is 10 calls a second and 20 at once.",
+    retryAfterSeconds: 1,
+  });
+});
 
 test("the time that the store takes is reported for each group of calls, and not for chunks", async () => {
   const { log, waits, lanes } = openLog(30);
