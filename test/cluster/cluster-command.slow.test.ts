@@ -79,6 +79,39 @@ test.if(isInstalled)(
   },
 );
 
+test.if(isInstalled)(
+  "Ctrl-C, which reaches a whole group, ends the nodes of bun run cluster before their PostgreSQL",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "assay-cluster-ended-"));
+    chmodSync(folder, 0o755);
+    const said = Bun.file(join(folder, "said.txt"));
+    const child = Bun.spawn([process.execPath, "src/tools/cluster/main.ts", "--nodes", "2"], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH ?? "", PORT: "0", DATA_DIR: folder, WORKER_THREADS: "1" },
+      detached: true,
+      stdin: "ignore",
+      stdout: said,
+      stderr: said,
+    });
+    try {
+      while (!/^Assay listens on /m.test(await said.text())) {
+        if (child.exitCode !== null) throw new Error(await said.text());
+        await Bun.sleep(100);
+      }
+      process.kill(-child.pid, "SIGINT");
+      expect(await child.exited).toBe(0);
+      const text = await said.text();
+      expect([...text.matchAll(/^node \d: .*"clean":true,"event":"stopped"/gm)]).toHaveLength(2);
+      expect(text).not.toContain("starts again");
+      expect(text).not.toContain("terminating connection due to administrator command");
+    } finally {
+      child.kill("SIGTERM");
+      await child.exited;
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
 test("bun run cluster reports what is wrong with its port, and starts nothing", async () => {
   using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
   expect(await refusedCluster(`${taken.port}`)).toBe(

@@ -26,6 +26,8 @@ export function startChild(
   function start(): ReturnType<typeof Bun.spawn> {
     const started = Bun.spawn([...command], {
       env: { ...environment },
+      // Ctrl-C reaches all processes of a group, and PostgreSQL would end before those that write to it.
+      detached: true,
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

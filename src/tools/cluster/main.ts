@@ -42,8 +42,10 @@ async function main(): Promise<void> {
   const stop = async (exitCode: number): Promise<void> => {
     if (isStopping) return;
     isStopping = true;
-    // The balancer first, PostgreSQL last.
-    for (const child of [...children].reverse()) await child.stop();
+    // PostgreSQL last: until then nodes end what they have in work.
+    const [postgres, ...others] = children;
+    await Promise.all(others.map((child) => child.stop()));
+    await postgres?.stop();
     lock.release();
     process.exit(exitCode);
   };
