@@ -226,6 +226,34 @@ describe("400", () => {
     ["an item that is no text", '{"items":[5]}', "application/json", "", "invalid_request"],
     ["an invalid kind", "a@good.com\n", "text/plain", "?kind=iban", "invalid_request"],
     ["text that is not UTF-8", "caf\xe9@good.com", "text/plain", "", "invalid_request"],
+    [
+      "an NDJSON object that is not UTF-8",
+      '{"email":"caf\xe9@good.com"}\n',
+      "application/x-ndjson",
+      "",
+      "invalid_request",
+    ],
+    [
+      "another field of an NDJSON object that is not UTF-8",
+      '{"email":"a@good.com","name":"Ren\xe9"}\n',
+      "application/x-ndjson",
+      "",
+      "invalid_request",
+    ],
+    [
+      "a JSON item that is not UTF-8",
+      '{"kind":"identity","items":[{"value":"\xe9"}]}',
+      "application/json",
+      "",
+      "invalid_request",
+    ],
+    [
+      "a field of JSON that is not UTF-8",
+      '{"name":"caf\xe9","items":["a@good.com"]}',
+      "application/json",
+      "",
+      "invalid_request",
+    ],
   ];
   for (const [name, body, type, query, code] of cases) {
     test(`${name} refuses the whole list, and nothing is kept`, async () => {

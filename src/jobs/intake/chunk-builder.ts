@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { RecordForm, RecordSink, Refusal, Span } from "./records.ts";
+import { notUtf8, type RecordForm, type RecordSink, type Refusal, type Span } from "./records.ts";
 import type { RowHashes } from "./row-hashes.ts";
 
 /** Some rows of an input as they are stored: compressed, each record on a line. */
@@ -52,7 +52,7 @@ export function createChunkBuilder({ rowsMax, chunkRowsMax, hashes }: ChunkBuild
   function finishChunk(): Refusal | null {
     if (chunkRows === 0) return null;
     const text = buffer.subarray(0, used - 1);
-    if (!isUtf8(text)) return notUtf8(text);
+    if (!isUtf8(text)) return notUtf8(firstOddRow(text));
     const body = Bun.zstdCompressSync(text, { level: COMPRESSION_LEVEL });
     chunks.push({ n, rows: chunkRows, form, body: new Uint8Array(body) });
     n += 1;
@@ -62,7 +62,8 @@ export function createChunkBuilder({ rowsMax, chunkRowsMax, hashes }: ChunkBuild
     return null;
   }
 
-  function notUtf8(text: Uint8Array): Refusal {
+  /** The first row of a chunk that is not UTF-8. */
+  function firstOddRow(text: Uint8Array): number {
     const firstRow = hashes.rows() - chunkRows + 1;
     let row = firstRow;
     for (let start = 0; ; row++) {
@@ -71,7 +72,7 @@ export function createChunkBuilder({ rowsMax, chunkRowsMax, hashes }: ChunkBuild
       if (newline === -1 || !isUtf8(text.subarray(start, end))) break;
       start = end + 1;
     }
-    return { code: "invalid_request", message: `Row ${row} is not UTF-8; name the encoding with encoding=.` };
+    return row;
   }
 
   function take(recordForm: RecordForm, record: Span, item: Span): Refusal | null {

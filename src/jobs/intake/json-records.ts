@@ -11,7 +11,15 @@ import {
   QUOTE,
 } from "./json-input.ts";
 import { hasWrongType, identityOf, TYPE_DEMAND } from "./line-records.ts";
-import { RECORD_BYTES_MAX, type RecordSink, type Refusal, type Span, textOf, tooLong } from "./records.ts";
+import {
+  notUtf8,
+  RECORD_BYTES_MAX,
+  type RecordSink,
+  type Refusal,
+  type Span,
+  tooLong,
+  utf8TextOf,
+} from "./records.ts";
 
 /** What a JSON body says beside its items, and what its items are. */
 export type JsonBody = {
@@ -26,6 +34,7 @@ export type JsonOutcome = Refused | { readonly body: JsonBody };
 const NOT_JSON: Refused = { refusal: { code: "invalid_json", message: "The body is not valid JSON." } };
 const NO_OBJECT = invalid("The body must be an object with items.");
 const NO_LIST = invalid("items must be an array.");
+const NOT_UTF8 = invalid("The body is not UTF-8; name the encoding with encoding=.");
 
 /** Characters of all that stands beside the items. */
 const FIELDS_BYTES_MAX = 65_536;
@@ -85,7 +94,9 @@ export async function readJsonRecords(
     if (fieldBytes > FIELDS_BYTES_MAX) {
       return invalid(`More than ${FIELDS_BYTES_MAX} bytes stand beside items.`);
     }
-    const value = parseJson(textOf(span));
+    const text = utf8TextOf(span);
+    if (text === null) return NOT_UTF8;
+    const value = parseJson(text);
     return value === undefined ? NOT_JSON : { value };
   }
 
@@ -114,7 +125,9 @@ export async function readJsonRecords(
     if (isPlainString(span)) {
       return sink.take("ndjson", span, { bytes: span.bytes, start: span.start + 1, end: span.end - 1 });
     }
-    const value = parseJson(textOf(span));
+    const text = utf8TextOf(span);
+    if (text === null) return notUtf8(items + 1);
+    const value = parseJson(text);
     if (value === undefined) return { code: "invalid_json", message: `items[${items}] is not valid JSON.` };
     if (hasWrongType(value)) return invalid(`items[${items}] (row ${items + 1}): ${TYPE_DEMAND}`).refusal;
     const identity = identityOf(value, "value", true);

@@ -2,7 +2,15 @@ import type { BatchKind } from "../../batch/messages.ts";
 import { DOCUMENT_TYPES, isDocumentType } from "../../contract/words.ts";
 import { isObject, parseJson } from "../../platform/json-value.ts";
 import { ITEM_FIELDS } from "./item-fields.ts";
-import { eachLine, isBlank, type RecordSink, type Refusal, type Span, textOf } from "./records.ts";
+import {
+  eachLine,
+  isBlank,
+  notUtf8,
+  type RecordSink,
+  type Refusal,
+  type Span,
+  utf8TextOf,
+} from "./records.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -32,7 +40,8 @@ export function readNdjsonRecords(
       const item = { bytes: line.bytes, start: line.start + 1, end: line.end - 1 };
       return sink.take("ndjson", line, item);
     }
-    const text = textOf(line);
+    const text = utf8TextOf(line);
+    if (text === null) return notUtf8(row);
     const value = parseJson(text);
     if (value === undefined) return { code: "invalid_json", message: `Line ${number} is not valid JSON.` };
     if (isTyped && hasWrongType(value)) {

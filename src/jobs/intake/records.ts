@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { ErrorCode } from "../../contract/errors.ts";
 
 /** How the records of a chunk are written down, one a line. `cells` is a JSON array of a CSV record's cells. */
@@ -69,6 +70,11 @@ export function tooLong(row: number): Refusal {
   return { code: "invalid_request", message: `Row ${row} is longer than ${RECORD_BYTES_MAX} bytes.` };
 }
 
+/** Returns the refusal of an input that has a row which is not UTF-8. */
+export function notUtf8(row: number): Refusal {
+  return { code: "invalid_request", message: `Row ${row} is not UTF-8; name the encoding with encoding=.` };
+}
+
 /** Whether a line holds nothing but white space. */
 export function isBlank({ bytes, start, end }: Span): boolean {
   for (let at = start; at < end; at++) {
@@ -81,7 +87,12 @@ export function isBlank({ bytes, start, end }: Span): boolean {
   return true;
 }
 
-/** Returns the text of a run of bytes in UTF-8. */
-export function textOf({ bytes, start, end }: Span): string {
+/** Returns the text of a run of bytes, or null where they are not UTF-8. */
+export function utf8TextOf(span: Span): string | null {
+  return isUtf8(span.bytes.subarray(span.start, span.end)) ? textOf(span) : null;
+}
+
+/** Returns the text of a run of bytes; what is not UTF-8 of it is replaced. */
+function textOf({ bytes, start, end }: Span): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
 }
