@@ -70,6 +70,8 @@ export type AttemptEnd = {
   readonly nextAttemptAt: number | null;
   /** Of the webhook; left out, it stays. */
   readonly webhook: Pick<WebhookChange, "disabledReason" | "failingSince">;
+  /** The address of the webhook that was tried: one that has another by now stays as it is. */
+  readonly sentTo?: string;
 };
 
 export type NewEvent = { readonly type: string; readonly at: number; readonly data: unknown };
@@ -136,7 +138,10 @@ export type WebhookPort = {
     outcome: AttemptOutcome,
     end: AttemptEnd,
   ) => Answer<void>;
-  /** Puts all deliveries back that a former process had claimed; returns how many. */
+  /**
+   * Puts all deliveries back that a former process had claimed, but those of a webhook that was disabled meanwhile, which
+   * are given up; returns how many were claimed.
+   */
   readonly reapDeliveries: () => Answer<number>;
   /** Removes up to `limit` deliveries that are older and have no attempt left; returns how many. */
   readonly removeDeliveries: (before: number, limit: number) => Answer<number>;

@@ -140,7 +140,8 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
       : { status: reply.status, error: isTaken(reply.status) ? null : reply.reason, latencyMs, answer: null };
     const retryAfter = reply.ok ? reply.headers.get("retry-after") : null;
     const at = clock.now();
-    const end = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });
+    const ended = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });
+    const end = delivery.url === null ? { ...ended, sentTo: webhook.url } : ended;
     if (!(await stored(async () => store.endAttempt(delivery.deliveryId, at, outcome, end)))) return;
     outcomes[end.state === "pending" ? "retried" : end.state] += 1;
   }

@@ -156,6 +156,24 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect(await one.deliveryPage(page)).toMatchObject([{ state: "delivered", status: 200, attempts: 1 }]);
   });
 
+  test("a delivery whose lease has ended is given up where its webhook was disabled meanwhile", async () => {
+    await one.createWebhook(webhookRecord("wh_1"), 20, null);
+    await one.addDelivery(webhookRecord("wh_1"), event(), () => null);
+    await one.claimDelivery(NOON, []);
+    await two.changeWebhook(
+      "acc_a",
+      "wh_1",
+      () => ({ disabledReason: "by_caller" }),
+      () => null,
+    );
+    await endLeases("one");
+    expect(await two.reapDeliveries()).toBe(1);
+    expect(await two.claimDelivery(NOON, [])).toBeNull();
+    const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
+    const given = { state: "failed", error: "webhook_disabled", nextAttemptAt: null };
+    expect(await one.deliveryPage(page)).toMatchObject([given]);
+  });
+
   test("each process that listens is counted once", async () => {
     expect(await one.countProcesses()).toBe(0);
     const stops: (() => void)[] = [];

@@ -207,6 +207,23 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       ]);
     });
 
+    test("what an address answers that the webhook no longer has disables nothing and counts for nothing", async () => {
+      const store = await opened(webhookRecord("wh_1"));
+      const [webhook] = await store.webhooksOf("acc_a");
+      if (webhook === undefined) throw new Error("no webhook");
+      const { deliveryId } = await store.addDelivery(webhook, event(), noReply);
+      await store.claimDelivery(NOON, []);
+      await store.changeWebhook("acc_a", "wh_1", () => ({ url: "https://b.example/" }), noReply);
+      const gone = { disabledReason: "gone", failingSince: NOON } as const;
+      const failed = { state: "failed", nextAttemptAt: null, webhook: gone } as const;
+      await store.endAttempt(deliveryId, NOON, GOT_500, { ...failed, sentTo: webhook.url });
+      expect(await store.webhooksOf("acc_a")).toEqual([{ ...webhook, url: "https://b.example/" }]);
+      await store.replayDelivery("wh_1", deliveryId, NOON, noReply);
+      await store.claimDelivery(NOON, []);
+      await store.endAttempt(deliveryId, NOON, GOT_500, { ...failed, sentTo: "https://b.example/" });
+      expect((await store.findWebhook("acc_a", "wh_1"))?.disabledReason).toBe("gone");
+    });
+
     test("a replay begins the schedule anew; pages are of one webhook, and old ones are removed", async () => {
       const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
       const [webhook] = await store.webhooksOf("acc_a");

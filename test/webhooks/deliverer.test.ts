@@ -241,6 +241,30 @@ test("a webhook with a new URL has not failed yet", async () => {
   expect(moved).toMatchObject({ enabled: true, failing_since: expect.any(String) });
 });
 
+test("what the former URL answers late says nothing of the new one", async () => {
+  for (const status of [410, 500]) {
+    const isAsked = Promise.withResolvers<void>();
+    const isMoved = Promise.withResolvers<void>();
+    const { url } = receiver(async ({ path }) => {
+      if (path === "/moved") return new Response();
+      isAsked.resolve();
+      await isMoved.promise;
+      return new Response(null, { status });
+    });
+    const w = world();
+    const accountId = w.account();
+    const { webhook_id } = w.create(accountId, url);
+    w.webhooks.test(accountId, webhook_id, () => null);
+    const delivered = w.deliver();
+    await isAsked.promise;
+    w.webhooks.change(accountId, webhook_id, { url: new URL("/moved", url).href }, () => null);
+    isMoved.resolve();
+    await delivered;
+    expect(w.webhooks.list(accountId).data).toMatchObject([{ enabled: true, failing_since: null }]);
+    expect(w.deliveries(accountId, webhook_id)).toMatchObject([{ status, attempts: 1 }]);
+  }
+});
+
 test("the schedule is kept across restarts, and ends after ten attempts", async () => {
   await withDirectory(async (dataDir) => {
     const { url, sent } = receiver(() => new Response("no", { status: 500 }));
@@ -289,6 +313,27 @@ test("what a process was sending when it was killed is sent by the next one", as
     expect(next.store.reapDeliveries()).toBe(1);
     await next.deliver();
     expect(sent).toHaveLength(1);
+  });
+});
+
+test("what a process was sending when it was killed is not sent to a webhook that was disabled meanwhile", async () => {
+  await withDirectory(async (dataDir) => {
+    const { url, sent } = receiver(() => new Response());
+    const clock = handClock();
+    const first = world({ clock, dataDir });
+    const accountId = first.account();
+    const { webhook_id } = first.create(accountId, url);
+    first.webhooks.test(accountId, webhook_id, () => null);
+    first.store.claimDelivery(clock.now(), []);
+    first.webhooks.change(accountId, webhook_id, { enabled: false }, () => null);
+    await first.close();
+    const next = world({ clock, dataDir });
+    expect(next.store.reapDeliveries()).toBe(1);
+    await next.deliver();
+    expect(sent).toHaveLength(0);
+    expect(next.deliveries(accountId, webhook_id)).toMatchObject([
+      { state: "failed", error: "webhook_disabled", next_attempt_at: null },
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
+import { changeByAttempt } from "../../attempt-change.ts";
 import type { WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
@@ -91,8 +92,9 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
         );
         const [delivery] = await orm.select(DELIVERY_COLUMNS).from(deliveries).where(isHeld);
         if (delivery === undefined || webhook === null) return;
-        await applyChange(orm, webhook, end.webhook);
-        const isDisabled = (end.webhook.disabledReason ?? webhook.disabledReason) !== null;
+        const change = changeByAttempt(end, webhook);
+        await applyChange(orm, webhook, change);
+        const isDisabled = (change.disabledReason ?? webhook.disabledReason) !== null;
         const isGivenUp = end.state === "pending" && isDisabled && delivery.url === null;
         const last = isGivenUp ? ({ state: "failed", nextAttemptAt: null } as const) : end;
         const { state, nextAttemptAt } = last;

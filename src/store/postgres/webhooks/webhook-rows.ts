@@ -60,6 +60,11 @@ export async function applyChange(orm: Orm, before: WebhookRecord, change: Webho
     await orm.update(webhooks).set(values).where(eq(webhooks.webhookId, webhookId));
   }
   if (before.disabledReason !== null || (change.disabledReason ?? null) === null) return;
+  await giveUpPending(orm, webhookId);
+}
+
+/** Gives up what waits for a locked webhook that is disabled. */
+async function giveUpPending(orm: Orm, webhookId: string): Promise<void> {
   await orm
     .update(deliveries)
     .set({ state: "failed", nextAttemptAt: null, error: "webhook_disabled" })
@@ -149,20 +154,20 @@ export async function emit(
   if (oneOffUrl !== null) await deliver(orm, first, event, eventId, oneOffUrl);
 }
 
-/** Puts back deliveries that are being sent; returns how many. */
+/** Puts back deliveries that are being sent, and gives up those of disabled webhooks; returns how many there were. */
 export async function releaseDeliveries(orm: Orm, which: SQL | undefined): Promise<number> {
   const sending = orm
     .select({ webhookId: deliveries.webhookId })
     .from(deliveries)
     .where(and(which, isSending));
   const locked = await orm
-    .select({ webhookId: webhooks.webhookId })
+    .select({ webhookId: webhooks.webhookId, disabledReason: webhooks.disabledReason })
     .from(webhooks)
     .where(inArray(webhooks.webhookId, sending))
     .orderBy(asc(webhooks.webhookId))
     .for("no key update");
   let released = 0;
-  for (const { webhookId } of locked) {
+  for (const { webhookId, disabledReason } of locked) {
     const rows = await orm
       .update(deliveries)
       .set({ state: "pending", owner: null, leaseUntil: null })
@@ -170,6 +175,7 @@ export async function releaseDeliveries(orm: Orm, which: SQL | undefined): Promi
       .returning({ nextAttemptAt: deliveries.nextAttemptAt });
     released += rows.length;
     if (rows.length > 0) await hasten(orm, webhookId, Math.min(...rows.map((row) => row.nextAttemptAt ?? 0)));
+    if (disabledReason !== null) await giveUpPending(orm, webhookId);
   }
   return released;
 }

@@ -1,4 +1,5 @@
 import type { AtOnce } from "../../../platform/answer.ts";
+import { changeByAttempt } from "../../attempt-change.ts";
 import { jobEvent } from "../../job-event.ts";
 import type { JobRecord } from "../../job-records.ts";
 import type { NewEvent, WebhookChange, WebhookPort, WebhookRecord } from "../../webhook-port.ts";
@@ -94,8 +95,9 @@ export function createWebhookCases(
         const delivery = deliveries.find(deliveryId);
         const webhook = delivery === undefined ? undefined : webhooks.find(delivery.webhookId);
         if (delivery === undefined || webhook === undefined) return;
-        applyChange(statements, webhook, end.webhook);
-        const isDisabled = (end.webhook.disabledReason ?? webhook.disabledReason) !== null;
+        const change = changeByAttempt(end, webhook);
+        applyChange(statements, webhook, change);
+        const isDisabled = (change.disabledReason ?? webhook.disabledReason) !== null;
         const isGivenUp = end.state === "pending" && isDisabled && delivery.url === null;
         const last = isGivenUp ? { ...end, state: "failed" as const, nextAttemptAt: null } : end;
         deliveries.end(delivery, at, outcome, last);
@@ -108,6 +110,9 @@ export function createWebhookCases(
         for (const { deliveryId, webhookId, nextAttemptAt } of claimed) {
           deliveries.release(deliveryId);
           webhooks.hasten(webhookId, nextAttemptAt ?? 0);
+        }
+        for (const webhookId of new Set(claimed.map((delivery) => delivery.webhookId))) {
+          if ((webhooks.find(webhookId)?.disabledReason ?? null) !== null) giveUpPending(statements, webhookId);
         }
         return claimed.length;
       }),
@@ -153,13 +158,14 @@ function deliver(
   return delivery;
 }
 
-function applyChange(
-  { webhooks, deliveries }: EventStatements,
-  before: WebhookRecord,
-  change: WebhookChange,
-): void {
-  webhooks.change(before.webhookId, change);
+function applyChange(statements: EventStatements, before: WebhookRecord, change: WebhookChange): void {
+  statements.webhooks.change(before.webhookId, change);
   if (before.disabledReason !== null || (change.disabledReason ?? null) === null) return;
-  deliveries.giveUp(before.webhookId);
-  webhooks.queue(before.webhookId, 0);
+  giveUpPending(statements, before.webhookId);
+}
+
+/** Gives up what waits for a disabled webhook. */
+function giveUpPending({ webhooks, deliveries }: EventStatements, webhookId: string): void {
+  deliveries.giveUp(webhookId);
+  webhooks.queue(webhookId, 0);
 }
