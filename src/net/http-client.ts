@@ -191,7 +191,8 @@ function failureOf(error: unknown, opened: OpenReply | null, totalMs: number): O
   if (!(error instanceof OutgoingError)) throw error;
   const { reason, message, cause } = error;
   const peer = error.peer ?? opened?.peer ?? null;
-  return { ok: false, reason, message, cause, peer, status: opened?.status ?? null, totalMs };
+  const { status = null, headers = null } = opened ?? {};
+  return { ok: false, reason, message, cause, peer, status, headers, totalMs };
 }
 
 function reasonOf(error: unknown): string | null {

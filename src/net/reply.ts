@@ -52,5 +52,7 @@ export type OutgoingFailure = {
   readonly peer: Peer | null;
   /** The status of a reply whose body failed. */
   readonly status: number | null;
+  /** Its headers. */
+  readonly headers: Headers | null;
   readonly totalMs: number;
 };

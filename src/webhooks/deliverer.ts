@@ -138,7 +138,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     const outcome: AttemptOutcome = reply.ok
       ? { status: reply.status, error: null, latencyMs, answer: Buffer.from(reply.body).toString() }
       : { status: reply.status, error: isTaken(reply.status) ? null : reply.reason, latencyMs, answer: null };
-    const retryAfter = reply.ok ? reply.headers.get("retry-after") : null;
+    const retryAfter = reply.headers?.get("retry-after") ?? null;
     const at = clock.now();
     const ended = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });
     const end = delivery.url === null ? { ...ended, sentTo: webhook.url } : ended;

@@ -217,6 +217,20 @@ test("a 2xx is a delivery, even where the body of the answer never ends or is cu
   expect(server.connections()).toBe(2);
 });
 
+test("Retry-After is kept, even where the body of the answer is cut off", async () => {
+  const head = "HTTP/1.1 503 Busy\r\nRetry-After: 600\r\nContent-Length: 10\r\n\r\nno";
+  using server = await startRawServer((socket) => socket.end(head));
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, `http://127.0.0.1:${server.port}/hook`);
+  w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  const due = new Date(w.clock.now() + 600_000).toISOString().replace(".000Z", "Z");
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([
+    { status: 503, error: "body_incomplete", state: "pending", next_attempt_at: due },
+  ]);
+});
+
 test("a URL that is not allowed is refused before the webhook is looked for", () => {
   const w = world();
   const accountId = w.account();
