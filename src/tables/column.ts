@@ -34,7 +34,7 @@ export function chooseColumn(
   options: ColumnOptions,
 ): ColumnChoice {
   const first = records[0] ?? [];
-  const isNumber = options.column !== undefined && /^\d{1,6}$/.test(options.column);
+  const isNumber = options.column !== undefined && isColumnNumber(options.column, first);
   const isNamed = options.column !== undefined && !isNumber;
   const hasHeader = options.header ?? (isNamed || !first.some(KINDS[kind].looksLike));
   const names = hasHeader ? [...first] : first.map((_, position) => `column_${position + 1}`);
@@ -45,6 +45,11 @@ export function chooseColumn(
       ? named(file, options.column, names)
       : found(file, hasHeader ? records.slice(1) : records, { kind, names, hasHeader, options });
   return { index, names, hasHeader };
+}
+
+/** A number beyond the last column is a name where a column has it, such as a year. */
+function isColumnNumber(column: string, first: readonly string[]): boolean {
+  return /^\d{1,6}$/.test(column) && (Number(column) <= first.length || !first.includes(column));
 }
 
 function numbered(file: string, number: number, names: readonly string[]): number {

@@ -178,6 +178,15 @@ describe("CSV", () => {
     expect(await statuses("two.csv", "--column", "1")).toEqual(["undeliverable"]);
   });
 
+  test("a number beyond the last column is the name of the one that has it", async () => {
+    await room.write("years.csv", "2023,2024\nann@null.com,ann@good.com\n");
+    const statuses = async (column: string) =>
+      recordsOf((await room.run(["years.csv", "--column", column, "-q"])).stdout).map(({ status }) => status);
+    expect(await statuses("2024")).toEqual(["deliverable"]);
+    expect(await statuses("1")).toEqual(["undeliverable"]);
+    expect((await room.run(["years.csv", "--column", "2025"])).stderr).toContain("no column 2025");
+  });
+
   test("a file without header gets names for its columns", async () => {
     await room.write("bare.csv", "1,ann@good.com\n");
     const { stdout } = await room.run(["bare.csv", "-q"]);
