@@ -8,6 +8,7 @@ import type {
 import type { TargetRules } from "../net/target.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import { isTestTenant } from "../platform/test-tenant.ts";
 import type { ReplyOf } from "../store/account-port.ts";
 import type { WebhookChange, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { newSecret, type RandomBytes } from "./signature.ts";
@@ -48,7 +49,10 @@ export type Webhooks = WebhookDeliveries & {
     overlapSeconds: number,
     replyOf: ReplyOf<RotatedSecretBody>,
   ) => Answer<RotatedSecretBody>;
-  /** Throws `invalid_request` unless the URL is allowed and the account has a webhook, whose secret signs the job's events. */
+  /**
+   * Throws `invalid_request` unless the URL is allowed and the account has a webhook, whose secret signs the job's events;
+   * always for test keys.
+   */
   readonly requireJobUrl: (accountId: string, url: string) => Answer<void>;
 };
 
@@ -144,6 +148,9 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
     },
 
     requireJobUrl(accountId, url) {
+      if (isTestTenant(accountId)) {
+        throw new ApiError("invalid_request", "webhook_url: jobs of a test key call no webhook.");
+      }
       requireUrl("webhook_url", url, rules);
       return after(store.webhooksOf(accountId), ({ length }) => {
         if (length > 0) return;

@@ -136,6 +136,17 @@ test("a test key sees nothing of the account, and the account nothing of it", as
   }
 });
 
+test("a webhook_url is refused to a test key, whose jobs call none, whatever webhooks the account has", async () => {
+  const { live, test: key } = await keysOf();
+  const url = "https://hooks.northwind-paper.com/";
+  expect((await server.call("/v1/webhooks", { key: live, body: { url } })).status).toBe(201);
+  const reply = await server.call("/v1/jobs", { key, body: { items: ["a@gmail.com"], webhook_url: url } });
+  expect([reply.status, await reply.text()]).toEqual([
+    400,
+    expect.stringContaining("webhook_url: jobs of a test key call no webhook."),
+  ]);
+});
+
 test("a test key has its scopes, is listed, rotated into a test key, and deleted at once", async () => {
   const { live, test: key } = await keysOf(["verify"]);
   const list = await jsonOf<{ data: { key_id: string; mode: string }[] }>(
