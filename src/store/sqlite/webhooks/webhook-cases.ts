@@ -112,7 +112,8 @@ export function createWebhookCases(
           webhooks.hasten(webhookId, nextAttemptAt ?? 0);
         }
         for (const webhookId of new Set(claimed.map((delivery) => delivery.webhookId))) {
-          if ((webhooks.find(webhookId)?.disabledReason ?? null) !== null) giveUpPending(statements, webhookId);
+          if ((webhooks.find(webhookId)?.disabledReason ?? null) !== null)
+            giveUpPending(statements, webhookId);
         }
         return claimed.length;
       }),
