@@ -159,7 +159,7 @@ function webhookReadings({ store, deliverer }: Queues, clock: Clock): Readings {
   };
 }
 
-/** How a value is read, and the label that tells several apart. */
+/** How a value is read, and the label of several. */
 type Read = Pick<Reading, "label" | "read">;
 
 const counter = (help: string, read: Reading["read"] | Read): Reading => reading("counter", help, read);
