@@ -9,7 +9,7 @@ import type { KeyRecord } from "../store/account-records.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { type KeyMode, modeOfKey, type RandomBytes } from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { makeKey } from "./key-rotation.ts";
+import { KEYS_MAX, makeKey } from "./key-rotation.ts";
 import { readScopes, writtenScopes } from "./key-scopes.ts";
 
 /** A key on the wire. */
@@ -45,7 +45,6 @@ type KeysDependencies<Stored, Ring> = {
   readonly randomBytes: RandomBytes;
 };
 
-const KEYS_MAX = 100;
 const LISTED_MS = 30 * 86_400_000;
 
 /** Creates the operations on the keys of an account. */

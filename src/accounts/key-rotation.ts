@@ -30,8 +30,12 @@ export type RotatedKey = { readonly apiKey: string; readonly oldKeyExpiresAt: st
 /** A new key, and its stored record. */
 export type NewKey = { readonly apiKey: string; readonly record: KeyRecord };
 
+/** Keys of an account that work at a time. */
+export const KEYS_MAX = 100;
+
 const KEY_ID_CHARS = 20;
 const HINT_CHARS = 4;
+const OVERLAP_WITHOUT_ROOM = `An account has at most ${KEYS_MAX} keys that work: delete one, or rotate without an overlap.`;
 
 /** Creates a key, with every scope unless `more` has others. */
 export function makeKey(
@@ -67,7 +71,8 @@ export function hashedKeyRecord(keyHash: string, accountId: string, now: number)
 /**
  * Replaces a key by a new one with its name and scopes, or all keys where none is named. The old ones expire after the
  * overlap, or earlier where that was set before. Writes the reply of `replyOf` in the same transaction. Throws an ApiError
- * `not_found` where there is no such valid key, `bad_key` where it is the key of the call, which has ended meanwhile.
+ * `not_found` where there is no such valid key, `bad_key` where it is the key of the call, which has ended meanwhile, and
+ * `invalid_request` for an overlap where as many keys work as may.
  */
 export function rotateKey(
   dependencies: {
@@ -89,8 +94,13 @@ export function rotateKey(
     const inherited = old === undefined ? {} : { name: old.name, scopes: old.scopes };
     const mode = old === undefined ? "live" : modeOfKey(old.hint);
     const { apiKey, record } = makeKey(randomBytes, accountId, now, inherited, mode);
-    const rotated = { apiKey, oldKeyExpiresAt: secondOf(endsAt) };
-    return after(store.rotateKey(record, { keyId, endsAt }, replyOf(rotated)), (isRotated) => {
+    const oldEndsAt = Math.min(endsAt, old?.expiresAt ?? endsAt);
+    const rotated = { apiKey, oldKeyExpiresAt: secondOf(oldEndsAt) };
+    const check = (working: readonly KeyRecord[]): void => {
+      if (overlapSeconds === 0 || working.length < KEYS_MAX) return;
+      throw new ApiError("invalid_request", OVERLAP_WITHOUT_ROOM);
+    };
+    return after(store.rotateKey(record, { keyId, endsAt, check }, replyOf(rotated)), (isRotated) => {
       if (!isRotated && isOfCall) throw new ApiError("bad_key");
       if (!isRotated) throw new ApiError("not_found", "The account has no such key that works.");
       keyRing.forget(accountId);

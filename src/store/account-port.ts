@@ -46,11 +46,16 @@ export type KeyPort = {
   readonly addKey: (key: KeyRecord, keysMax: number, reply: ReplyRecord | null) => Answer<boolean>;
   /**
    * Adds a key that replaces another, or all others where `keyId` is null: these expire at `endsAt`, unless they expire
-   * earlier. False, and nothing written, where there is no such valid key.
+   * earlier. `check` gets the valid keys and may throw to prevent it. False, and nothing written, where there is no such
+   * valid key.
    */
   readonly rotateKey: (
     key: KeyRecord,
-    replaced: { readonly keyId: string | null; readonly endsAt: number },
+    replaced: {
+      readonly keyId: string | null;
+      readonly endsAt: number;
+      readonly check?: (working: readonly KeyRecord[]) => void;
+    },
     reply: ReplyRecord | null,
   ) => Answer<boolean>;
   /** Revokes a key. `check` gets the valid keys and may throw to prevent it. False where there is no such valid key. */

@@ -42,11 +42,12 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
         return true;
       }),
 
-    rotateKey: (key, { keyId, endsAt }, reply) =>
+    rotateKey: (key, { keyId, endsAt, check }, reply) =>
       changing(transact, [key.accountId], async (orm) => {
         const working = await workingKeys(orm, key.accountId, key.createdAt);
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;
+        check?.(working);
         // What ends at once ends by the clock that all nodes share, however far ahead this node's is.
         const isAtOnce = endsAt <= key.createdAt;
         const end = isAtOnce ? sql<number>`least(${endsAt}::bigint, ${SERVER_NOW})` : endsAt;

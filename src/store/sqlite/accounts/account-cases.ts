@@ -88,11 +88,12 @@ export function createAccountCases(
         return true;
       }),
 
-    rotateKey: (key, { keyId, endsAt }, reply) =>
+    rotateKey: (key, { keyId, endsAt, check }, reply) =>
       transact(() => {
         const working = workingKeys(key.accountId, key.createdAt);
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;
+        check?.(working);
         for (const { keyHash } of replaced) accounts.endKey(keyHash, endsAt);
         accounts.insertKey(key);
         if (reply !== null) replies.put(reply);
