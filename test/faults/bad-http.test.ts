@@ -147,6 +147,14 @@ test("pipelined calls are answered in order", async () => {
   expect(statuses).toEqual(["200", "404", "200"]);
 });
 
+test("a call that is sent ahead of an answer which takes a turn closes the connection", async () => {
+  using connection = await openRaw(server.url);
+  const account = lines("GET /v1/account HTTP/1.1", HOST, bearer());
+  connection.write(account + account);
+  await connection.closed;
+  expect(connection.received()).toBe("");
+});
+
 test("after all of that three checks were charged, and nothing was a bug", async () => {
   expect(await caller.unitsOf(key)).toBe(3);
   expect(server.logged()).toEqual([]);
