@@ -3,12 +3,16 @@ import type { Handler } from "./call.ts";
 import { requestPath } from "./request-path.ts";
 import type { Route } from "./routing.ts";
 
-/** Answers what no route took: 405 with the Allow header where the path has other methods, else 404. */
+/** Answers what no route took: 405 with the Allow header where the path has other methods, 400 with a fragment, else 404. */
 export function unroutedHandler(routes: readonly Route[]): Handler {
   const allowOf = allowByPathname(routes);
   return (call) => {
     const allow = allowOf(requestPath(call.request.url).pathname);
     if (allow === undefined) throw new ApiError("not_found");
+    // The router takes `#` for a part of the path.
+    if (call.request.url.includes("#")) {
+      throw new ApiError("invalid_request", "The address of a call has no fragment: # is written as %23.");
+    }
     call.headers.Allow = allow;
     throw new ApiError("method_not_allowed", `This path takes ${allow}.`);
   };

@@ -104,6 +104,7 @@ const ODD = (): { readonly [name: string]: readonly [request: string, answer: st
   "an unknown expectation": [post("Expect: coffee", `Content-Length: ${CHECK.length}`) + CHECK, "200"],
   "HTTP 1.0": [lines("GET /healthz HTTP/1.0", HOST), "200"],
   "HTTP 1.0 without a host": [lines("GET /nowhere HTTP/1.0"), "404 not_found"],
+  "a fragment": [lines("GET /v1/plans#a HTTP/1.1", HOST), "400 invalid_request"],
   "an empty host": [lines("PUT /v1/plans HTTP/1.1", "Host:"), "405 method_not_allowed"],
   "an invalid host": [
     post("Host: a b%%[", "Idempotency-Key: odd", `Content-Length: ${CHECK.length}`).replace(
