@@ -176,6 +176,22 @@ export function describeStore(
       expect((await store.findKey("first acc_b"))?.expiresAt).toBeNull();
     });
 
+    test("a rotation that is checked and refused changes nothing", async () => {
+      const store = await opened();
+      const check = (working: readonly { readonly keyHash: string }[]) => {
+        throw new Error(working.map(({ keyHash }) => keyHash).join());
+      };
+      const refuse = async () =>
+        store.rotateKey(
+          keyRecord("acc_a", "x"),
+          { keyId: "id first acc_a", endsAt: 9, check },
+          replyRecord("r"),
+        );
+      await expect(refuse()).rejects.toThrow("first acc_a");
+      expect((await store.listKeys("acc_a", 0)).map(({ expiresAt }) => expiresAt)).toEqual([null]);
+      expect(await store.findReply("acc_a", "r")).toBeNull();
+    });
+
     test("no more keys work than the maximum, and ended ones make room", async () => {
       const store = await opened();
       expect(await store.addKey(keyRecord("acc_a", "second"), 2, null)).toBe(true);
