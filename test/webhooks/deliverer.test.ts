@@ -311,15 +311,21 @@ test("the schedule is kept across restarts, and ends after ten attempts", async 
   });
 });
 
+/** A process that has begun to send one event. */
+function midway(dataDir: string) {
+  const { url, sent } = receiver(() => new Response());
+  const clock = handClock();
+  const first = world({ clock, dataDir });
+  const accountId = first.account();
+  const { webhook_id } = first.create(accountId, url);
+  first.webhooks.test(accountId, webhook_id, () => null);
+  expect(first.store.claimDelivery(clock.now(), [])?.delivery.type).toBe("webhook.test");
+  return { clock, first, sent, accountId, webhook_id };
+}
+
 test("what a process was sending when it was killed is sent by the next one", async () => {
   await withDirectory(async (dataDir) => {
-    const { url, sent } = receiver(() => new Response());
-    const clock = handClock();
-    const first = world({ clock, dataDir });
-    const accountId = first.account();
-    const { webhook_id } = first.create(accountId, url);
-    first.webhooks.test(accountId, webhook_id, () => null);
-    expect(first.store.claimDelivery(clock.now(), [])?.delivery.type).toBe("webhook.test");
+    const { clock, first, sent } = midway(dataDir);
     await first.deliver();
     expect(sent).toHaveLength(0);
     await first.close();
@@ -332,13 +338,7 @@ test("what a process was sending when it was killed is sent by the next one", as
 
 test("what a process was sending when it was killed is not sent to a webhook that was disabled meanwhile", async () => {
   await withDirectory(async (dataDir) => {
-    const { url, sent } = receiver(() => new Response());
-    const clock = handClock();
-    const first = world({ clock, dataDir });
-    const accountId = first.account();
-    const { webhook_id } = first.create(accountId, url);
-    first.webhooks.test(accountId, webhook_id, () => null);
-    first.store.claimDelivery(clock.now(), []);
+    const { clock, first, sent, accountId, webhook_id } = midway(dataDir);
     first.webhooks.change(accountId, webhook_id, { enabled: false }, () => null);
     await first.close();
     const next = world({ clock, dataDir });
