@@ -6,8 +6,20 @@ import type { RunningServer } from "./server.ts";
 import { ConfigError } from "./setting-reader.ts";
 import type { LogLevel } from "./settings.ts";
 
-/** Runs a server's main function. Where it throws, writes why, in one sentence where that is known, and exits with 1. */
+const NO_OPTIONS =
+  "A server takes no options: its settings are read from the environment, such as PORT=4000; README lists them.";
+
+/**
+ * Runs a server's main function. Where it throws, writes why, in one sentence where that is known, and exits with 1. So it
+ * does with an option: who wrote `--port 4000` would find the server elsewhere.
+ */
 export async function runMain(main: () => Promise<void>): Promise<void> {
+  const option = process.argv.slice(2).find((word) => word.startsWith("-"));
+  if (option !== undefined) {
+    const isAsked = option === "--help";
+    (isAsked ? process.stdout : process.stderr).write(`${NO_OPTIONS}\n`);
+    process.exit(isAsked ? 0 : 1);
+  }
   try {
     await main();
   } catch (error) {

@@ -3,21 +3,13 @@ import { readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
 import { commandNamed } from "../platform/command-name.ts";
 import { backupDatabase } from "../store/sqlite/data-dir/backup.ts";
-import { fail, runCommand } from "./command.ts";
+import { fail, runFileCommand } from "./command.ts";
+
+const USAGE = `Name one file that does not exist yet, as in ${commandNamed("backup")} FILE: the database of DATA_DIR is copied to it.`;
 
 /** Copies the database of DATA_DIR to the file named as the only argument. Other settings do not matter here. */
-function main(): number {
-  const [target, ...others] = process.argv.slice(2);
-  if (target === "--help") {
-    process.stdout.write(
-      `${commandNamed("backup")} FILE     copies the database of DATA_DIR to a new file, while the server runs or not\n`,
-    );
-    return 0;
-  }
-  // What begins with a dash was meant as an option.
-  if (target === undefined || target.startsWith("-") || others.length > 0) {
-    return fail("Name one file that does not exist yet: the database of DATA_DIR is copied to it.");
-  }
+function main(target: string | undefined): number {
+  if (target === undefined) return fail(USAGE);
   const { dataDir, databaseUrl } = readConfig(
     { DATA_DIR: process.env.DATA_DIR, DATABASE_URL: process.env.DATABASE_URL },
     1,
@@ -36,4 +28,4 @@ function main(): number {
   return 0;
 }
 
-await runCommand(main);
+await runFileCommand(USAGE, main);

@@ -18,3 +18,21 @@ export async function runCommand(main: () => number | Promise<number>): Promise<
     process.exitCode = fail(error.message);
   }
 }
+
+/**
+ * Runs a command whose only argument is the name of a file. An option is no name: `--help` writes the usage, any other is
+ * refused.
+ */
+export function runFileCommand(
+  usage: string,
+  main: (file: string | undefined) => number | Promise<number>,
+): Promise<void> {
+  const [file, ...others] = process.argv.slice(2);
+  return runCommand(() => {
+    if (file === "--help" && others.length === 0) {
+      process.stdout.write(`${usage}\n`);
+      return 0;
+    }
+    return others.length > 0 || file?.startsWith("-") === true ? fail(usage) : main(file);
+  });
+}
