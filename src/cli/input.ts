@@ -32,6 +32,11 @@ export async function openRows(source: Source, kind: BatchKind, options: InputOp
   const text = startingWith(start, pieces);
   const firstLine = firstLineOf(start).slice(0, FIRST_LINE_CHARS);
   const format = options.format ?? formatByName(options, firstLine) ?? formatByText(firstLine);
+  if (options.format === undefined && format !== "ndjson" && isWholeJson(firstLine)) {
+    throw new CliError(
+      `${source.name} is one piece of JSON: write an item a line, as jq -c '.[]' does of a list, in a file whose name ends in .ndjson.`,
+    );
+  }
   const textForm: TextForm = {
     ...source.encoding(),
     lineEnd: /\r?\n/.exec(start)?.[0] === "\r\n" ? "\r\n" : "\n",
@@ -88,6 +93,11 @@ function formatByName({ path, column, header }: InputOptions, firstLine: string)
 function formatByText(firstLine: string): InputFormat {
   if (/^[{"].*[}"]$/.test(firstLine.trim()) && parseJson(firstLine) !== undefined) return "ndjson";
   return /[,;\t]|^"?sep=/i.test(firstLine) ? "csv" : "text";
+}
+
+/** Whether a list or an object begins that ends elsewhere, or is a list of strings or objects: no item begins so. */
+function isWholeJson(firstLine: string): boolean {
+  return /^(?:\{$|\[\s*(?:$|[{"\]]))/.test(firstLine.trim());
 }
 
 /** Text that holds the whole first line, unless that is longer than a line may be. */

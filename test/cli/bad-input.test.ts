@@ -9,6 +9,9 @@ beforeAll(async () => {
   room = await openCommandRoom();
   await room.write("good.csv", "name,email\nAnn,ann@good.com\n");
   await room.write("kept.csv", "precious\n");
+  await room.write("people.json", '[\n  {"email": "ann@good.com"}\n]\n');
+  await room.write("object", '{\n  "emails": ["ann@good.com"]\n}\n');
+  await room.write("line", '[{"email":"ann@good.com"},{"email":"bob@good.com"}]');
 });
 afterAll(() => room[Symbol.asyncDispose]());
 
@@ -42,6 +45,9 @@ describe("a wrong command ends in one sentence, before anything is written", () 
     [["documents", "good.csv", "--type", "passport"], /must be one of cpf, cnpj, iban/],
     [["phones", "good.csv", "--country", "Narnia"], /must be an ISO 3166 code/],
     [["good.csv", "--format", "xml"], /Allowed choices are csv, ndjson/],
+    [["people.json"], /^people\.json is one piece of JSON: write an item a line/],
+    [["object"], /^object is one piece of JSON/],
+    [["line"], /^line is one piece of JSON/],
     [["email", "good.csv"], "good.csv is a file: bun run verify good.csv checks its addresses."],
     [[], "error: missing required argument 'file'"],
   ])("%j", (args, sentence) => refused(args, 1, sentence));
