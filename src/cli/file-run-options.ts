@@ -25,6 +25,12 @@ export type FileRun = {
   readonly job: { readonly attach: string | null } | null;
 };
 
+/** A file that is verified by a job of a server. */
+export type JobRun = FileRun & {
+  readonly server: NonNullable<FileRun["server"]>;
+  readonly job: NonNullable<FileRun["job"]>;
+};
+
 export type FileRunDependencies = {
   readonly openVerifier: (task: Task, server: ServerTarget | null) => Promise<Verifier>;
   readonly clock: Clock;

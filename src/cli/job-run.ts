@@ -2,27 +2,22 @@ import { createClient } from "../client/client.ts";
 import type { Job } from "../client/contract-types.ts";
 import { RefusedError, UnreachableError } from "../client/failure.ts";
 import { hasEnded } from "../client/job-watch.ts";
+import { UNREADABLE } from "../client/transport.ts";
 import { isDocumentType } from "../contract/words.ts";
-import { commandNamed } from "../platform/command-name.ts";
 import type { Task } from "../tables/task.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyFile } from "./file-run.ts";
-import type { FileRun, FileRunDependencies } from "./file-run-options.ts";
+import type { FileRun, FileRunDependencies, JobRun } from "./file-run-options.ts";
 import { readJobState, removeJobState } from "./job-state.ts";
-import { createUploadOf, type Upload, uploadItems } from "./job-upload.ts";
+import { type Upload, uploadAsNew, uploadItems } from "./job-upload.ts";
 import { createJobVerifier } from "./job-verifier.ts";
 import { statOf } from "./output.ts";
 import { counted, createProgress, grouped, type Progress } from "./progress.ts";
 import { cliError, jobFrom } from "./server-reply.ts";
+import { comeBack, wayBack } from "./way-back.ts";
 
 export type JobRunDependencies = FileRunDependencies & { readonly apiKey: string };
-
-/** A file that is verified by a job of a server. */
-export type JobRun = FileRun & {
-  readonly server: NonNullable<FileRun["server"]>;
-  readonly job: NonNullable<FileRun["job"]>;
-};
 
 /**
  * Uploads a file as a job, waits for it and writes its results as any run does; returns the exit code. The job continues
@@ -33,29 +28,25 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
   const client = createClient({ baseUrl: url, apiKey: dependencies.apiKey, retriesMax });
   const known = stateOf(run);
   let jobId = run.job.attach ?? known?.jobId ?? null;
+  let job: Job | null = null;
   let progress = progressOf(run, dependencies, null);
   dependencies.onInterrupt(() => {
     progress.stop();
-    return `Interrupted. ${jobId === null ? "Nothing was begun." : comeBack(run, jobId)}`;
+    return `Interrupted. ${jobId === null ? "Nothing was begun." : comeBack(run, jobId, job)}`;
   });
   try {
-    let job = jobId === null ? null : jobFrom(url, await client.job(jobId));
-    if (job === null || job.status === "receiving") {
-      const upload: Upload = { client, run, progress };
-      const begun =
-        job === null
-          ? await createUploadOf(upload, url)
-          : known?.jobId === job.job_id
-            ? known
-            : {
-                version: 1 as const,
-                jobId: job.job_id,
-                server: url,
-                task: JSON.stringify(run.task),
-                parts: [],
-              };
-      jobId = begun.jobId;
-      if (!run.quiet && job === null) dependencies.stderr.write(`The job is ${jobId}.\n`);
+    job = jobId === null ? null : jobFrom(url, await client.job(jobId));
+    const upload: Upload = { client, run, progress };
+    if (job === null) {
+      const onCreated = (created: string) => {
+        jobId = created;
+        if (!run.quiet) dependencies.stderr.write(`The job is ${jobId}.\n`);
+      };
+      job = jobFrom(url, await uploadAsNew(upload, { server: url, onCreated }));
+    } else if (job.status === "receiving") {
+      const task = JSON.stringify(run.task);
+      const unknown = { version: 1 as const, jobId: job.job_id, server: url, task, parts: [] };
+      const begun = known?.jobId === job.job_id ? known : unknown;
       job = jobFrom(url, await uploadItems(upload, begun));
     }
     progress.stop();
@@ -76,15 +67,23 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
     return await writeResults(run, dependencies, client, job);
   } catch (error) {
     progress.stop();
-    const failure = cliError(error, url, EXIT.stopped);
+    const isBegun = job !== null && job.status !== "receiving";
+    const failure = cliError(error, url, !isBegun && isOfCommand(error) ? EXIT.badInput : EXIT.stopped);
     if (!(failure instanceof CliError) || jobId === null || !isPassing(error)) throw failure;
     throw new CliError(`${failure.message} Come back with: ${wayBack(run, jobId)}`, failure.exitCode);
   }
 }
 
-/** Whether the server may be back soon, with the job. */
+/** Whether the server keeps the job, and may go on with it: later, or with more units. */
 function isPassing(error: unknown): boolean {
-  return error instanceof UnreachableError || (error instanceof RefusedError && error.status >= 500);
+  if (!(error instanceof RefusedError)) return error instanceof UnreachableError;
+  return error.status >= 500 || error.status === 402 || error.status === 429;
+}
+
+/** Whether the command asked for what the server does not do: a wrong key or job, or an input that it refuses. */
+function isOfCommand(error: unknown): boolean {
+  if (!(error instanceof RefusedError) || error.code === UNREADABLE) return false;
+  return error.status < 500 && error.status !== 429;
 }
 
 /** Writes the results into the output, from where an earlier run left it. */
@@ -105,7 +104,7 @@ async function writeResults(
     {
       ...dependencies,
       openVerifier: async () => createJobVerifier({ client, url: run.server.url, job, task, afterRow }),
-      onInterrupt: (stop) => dependencies.onInterrupt(() => `${stop()}\n${comeBack(run, job.job_id)}`),
+      onInterrupt: (stop) => dependencies.onInterrupt(() => `${stop()}\n${comeBack(run, job.job_id, job)}`),
     },
   );
   removeJobState(output);
@@ -162,22 +161,7 @@ function unfinished(run: JobRun, job: Job): CliError {
     reason === "out_of_units"
       ? "it goes on by itself when the account has units again"
       : `POST /v1/jobs/${jobId}/resume goes on with it`;
-  return new CliError(`The job is paused ${done}: ${why}. ${comeBack(run, jobId)}`, EXIT.stopped);
-}
-
-function comeBack(run: JobRun, jobId: string): string {
-  return `The job goes on; come back with: ${wayBack(run, jobId)}`;
-}
-
-/** Returns the command that returns to a job. */
-function wayBack({ input, server, output, task }: JobRun, jobId: string): string {
-  const words = { email: "", identity: "documents ", phone: "phones " }[task.kind];
-  const to = output === null ? "" : ` --output ${quoted(output)}`;
-  return `${commandNamed("verify")} ${words}${quoted(input.path)} --server ${server.url} --attach ${jobId}${to}`;
-}
-
-function quoted(path: string): string {
-  return /^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+  return new CliError(`The job is paused ${done}: ${why}. ${comeBack(run, jobId, job)}`, EXIT.stopped);
 }
 
 /** The task of the job, which may have been begun with other options. Throws CliError where it is of another kind. */

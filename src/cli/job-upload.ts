@@ -3,6 +3,7 @@ import type { Client } from "../client/client.ts";
 import type { Job, JobFields } from "../client/contract-types.ts";
 import { RefusedError } from "../client/failure.ts";
 import { partsOf } from "../client/job-input.ts";
+import { listNameOf } from "../tables/list-name.ts";
 import type { Task } from "../tables/task.ts";
 import { CliError } from "./failure.ts";
 import type { FileRun } from "./file-run-options.ts";
@@ -18,14 +19,12 @@ export type Upload = {
   readonly progress: Progress;
 };
 
-/** The most characters of a name. */
-const NAME_CHARS_MAX = 200;
 const PART_BYTES = 4_194_304;
 
 /** Creates the job that the file is uploaded to. */
-export async function createUploadOf({ client, run }: Upload, server: string): Promise<JobState> {
+async function createUploadOf({ client, run }: Upload, server: string): Promise<JobState> {
   const { task, partial, input, output } = run;
-  const name = basename(input.path).slice(0, NAME_CHARS_MAX);
+  const name = listNameOf(basename(input.path));
   const fields: JobFields = {
     ...fieldsOf(task),
     name,
@@ -36,6 +35,24 @@ export async function createUploadOf({ client, run }: Upload, server: string): P
   const state: JobState = { version: 1, jobId, server, task: JSON.stringify(task), parts: [] };
   writeJobState(output, state);
   return state;
+}
+
+/** Uploads the file as a new job, and starts it. Where it cannot be read there is no job: one would count for a day. */
+export async function uploadAsNew(
+  upload: Upload,
+  { server, onCreated }: { readonly server: string; readonly onCreated: (jobId: string) => void },
+): Promise<Job> {
+  const state = await createUploadOf(upload, server);
+  onCreated(state.jobId);
+  try {
+    return await uploadItems(upload, state);
+  } catch (error) {
+    if (error instanceof CliError) {
+      removeJobState(upload.run.output);
+      await upload.client.deleteJob(state.jobId).catch(() => {});
+    }
+    throw error;
+  }
 }
 
 /**

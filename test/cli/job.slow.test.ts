@@ -72,6 +72,7 @@ describe("a file as a job", () => {
     expect(ran.exitCode).toBe(3);
     expect(ran.stderr).toContain("The job is paused after 940 of 990 rows");
     const jobId = jobOf(ran.stderr);
+    expect(ran.stderr).not.toContain("The job goes on;");
     expect(ran.stderr).toContain(
       `bun run verify long.csv --server ${server.url} --attach ${jobId} --output long-out.csv`,
     );
@@ -152,8 +153,79 @@ describe("a file as a job", () => {
     ]);
     expect(await refusal(["-", ...jobArgs()])).toEqual([1, expect.stringContaining("A job needs a file")]);
     expect(await refusal(["mine.txt", ...at, "--attach", "job_none"])).toEqual([
-      3,
+      1,
       expect.stringContaining("refused (404 not_found)"),
     ]);
+    env.ASSAY_API_KEY = "asy_wrong";
+    expect(await refusal(["mine.txt", ...jobArgs()])).toEqual([
+      1,
+      expect.stringContaining("refused (401 bad_key)"),
+    ]);
+  });
+
+  test("the way back has the options by which the file is read and the results are written", async () => {
+    await using slow = await startTestServer({ zone: `${TEST_ZONE}\n*.slow.com !silent` });
+    const env = { ASSAY_API_KEY: await slow.signUp() };
+    const client = createClient({ baseUrl: slow.url, apiKey: env.ASSAY_API_KEY });
+    // Windows-1252; the first column would be taken.
+    await room.write(
+      "café list.csv",
+      Buffer.from("mail;Work email\nx@good.com;bob@a.slow.com\n\xe9;nope\n", "latin1"),
+    );
+    const args = [
+      "café list.csv",
+      "--encoding",
+      "windows-1252",
+      "--column",
+      "Work email",
+      "--only",
+      "undeliverable",
+    ];
+    const { child, ended } = room.start(
+      [...args, "--format", "ndjson", "--server", slow.url, "--job", "-o", "its out"],
+      { env },
+    );
+    while ((await client.jobs({ status: "running" })).data.length === 0) await Bun.sleep(20);
+    child.kill("SIGINT");
+    const [, way = ""] =
+      /The job goes on; come back with: bun run verify (.*)\n/.exec((await ended).stderr) ?? [];
+    const words = [...way.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
+    const back = await room.run(words, { env });
+    expect([
+      back.exitCode,
+      (await room.read("its out"))
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).email),
+    ]).toEqual([2, ["nope"]]);
+  });
+
+  test("a file that cannot be read leaves no job behind, which would keep others from being sent", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp("free") };
+    const client = clientOf(env.ASSAY_API_KEY);
+    await room.write("unclosed.csv", 'email,note\nann@good.com,"never closed\n');
+    await room.write("columns.csv", "a,b\n1,2\n");
+    for (const file of ["unclosed.csv", "columns.csv"]) {
+      const { exitCode } = await room.run([file, "-o", "unread.csv", ...jobArgs()], { env });
+      expect([exitCode, (await client.jobs()).data, await room.exists("unread.csv.job")]).toEqual([
+        1,
+        [],
+        false,
+      ]);
+    }
+    // Nor is a name that lists may not have a reason to refuse what is in it.
+    await room.write("a\tlist\u202evsc.csv", "email\nann@good.com\n");
+    const { exitCode } = await room.run(["a\tlist\u202evsc.csv", "-q", ...jobArgs()], { env });
+    expect([exitCode, (await client.jobs()).data.map(({ name }) => name)]).toEqual([0, ["alistvsc.csv"]]);
+  });
+
+  test("what an account's units do not pay for is kept, and the way back is said", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp("free") };
+    const client = clientOf(env.ASSAY_API_KEY);
+    await client.verifyEmails(emails.slice(0, 60), { dns: false });
+    await room.write("dear.txt", emails.slice(0, 990).join("\n"));
+    const { exitCode, stderr } = await room.run(["dear.txt", ...jobArgs()], { env });
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("refused (402 quota_exceeded)")]);
+    expect(stderr).toContain(`Come back with: bun run verify dear.txt --server ${server.url} --attach job_`);
   });
 });

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { listNameOf } from "../../../tables/list-name.ts";
 import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { Check } from "../parts/check.tsx";
@@ -30,7 +31,7 @@ const DETECTED = {
 /** A chosen file: how it is read, what it contains, what it costs, and the start. */
 export function ListStart({ file, onBack }: { readonly file: File; readonly onBack: () => void }) {
   const { uploads } = useConsole();
-  const [settings, setSettings] = useState<ListSettings>({ ...DETECTED, name: file.name.slice(0, 200) });
+  const [settings, setSettings] = useState<ListSettings>({ ...DETECTED, name: listNameOf(file.name) });
   const change = (changed: Partial<ListSettings>) => setSettings((held) => ({ ...held, ...changed }));
   const { kind, encoding, isDeep, mayPause } = settings;
   const form = formOf(file.name);
