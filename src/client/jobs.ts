@@ -1,4 +1,5 @@
 import type { EmailResult, Job, JobFields, JobPage } from "./contract-types.ts";
+import { UnreachableError } from "./failure.ts";
 import { mediaTypeOf, partsOf } from "./job-input.ts";
 import { jobResults } from "./job-results.ts";
 import type { CreateJobOptions, JobInput, ResultsOptions, WatchOptions } from "./job-types.ts";
@@ -55,11 +56,28 @@ export function createJobCalls(send: Send, wait: Wait) {
       return send("POST", `/v1/jobs${queryOf(fields)}`, { ...options, raw }, readJob);
     }
     const { job_id: jobId } = await createUpload(mediaType, fields, options);
-    await sendParts(jobId, startingWith([first, second.value], parts), options.signal);
-    const { idempotencyKey } = options;
+    const { signal, idempotencyKey } = options;
+    try {
+      await sendParts(jobId, startingWith([first, second.value], parts), signal);
+    } catch (error) {
+      // Under a key of its own the caller may send the rest.
+      if (typeof idempotencyKey !== "string") await dropUpload(jobId, error, signal);
+      throw error;
+    }
     const key = typeof idempotencyKey === "string" ? `${idempotencyKey}-start` : idempotencyKey;
     return startJob(jobId, { ...options, idempotencyKey: key });
   }
+
+  /** Deletes a job that will not be sent: it would count among the account's for a day. Who aborts does not wait for it. */
+  async function dropUpload(jobId: string, error: unknown, signal: AbortSignal | undefined): Promise<void> {
+    if (error instanceof UnreachableError) return;
+    const dropped = deleteJob(jobId).catch(() => {});
+    if (signal?.aborted !== true) await dropped;
+  }
+
+  const deleteJob = async (jobId: string, options: ReadOptions = {}): Promise<void> => {
+    await send("DELETE", jobPath(jobId), options, async (reply) => reply.text());
+  };
 
   async function sendParts(
     jobId: string,
@@ -106,9 +124,7 @@ export function createJobCalls(send: Send, wait: Wait) {
     pauseJob: steer("pause"),
     resumeJob: steer("resume"),
     cancelJob: steer("cancel"),
-    deleteJob: async (jobId: string, options: ReadOptions = {}): Promise<void> => {
-      await send("DELETE", jobPath(jobId), options, async (reply) => reply.text());
-    },
+    deleteJob,
     /** Yields the job now and at each change until it ends: by events, or by polling where they are blocked. */
     watchJob: (jobId: string, options: WatchOptions = {}): AsyncGenerator<Job, void, undefined> =>
       watchJob(send, wait, jobId, options),

@@ -223,6 +223,44 @@ describe("watchJob", () => {
   });
 });
 
+describe("createJob", () => {
+  const empty = (status: number) => () => new Response(null, { status });
+  const uploadServer = () =>
+    serve({
+      "/v1/jobs": [() => Response.json(job("receiving"), { status: 201 })],
+      ...Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`/v1/jobs/job_1/parts/${n}`, [empty(204)]])),
+      "/v1/jobs/job_1": [empty(204)],
+    });
+  async function* failing() {
+    for (const name of ["a", "b", "c", "d"]) yield `${name}@good.com\n`;
+    throw new Error("the disk is gone");
+  }
+  const deleted = (calls: readonly Call[]) => calls.filter(({ method }) => method === "DELETE").length;
+
+  test("drops an upload whose input fails half-way, but not one that its caller can go on with", async () => {
+    const { client, calls } = uploadServer();
+    const create = (options: object) =>
+      client.createJob({ text: failing() }, {}, { partBytes: 11, ...options });
+    await expect(create({})).rejects.toThrow("the disk is gone");
+    expect(deleted(calls)).toBe(1);
+    await expect(create({ idempotencyKey: "mine" })).rejects.toThrow("the disk is gone");
+    expect(deleted(calls)).toBe(1);
+  });
+
+  test("drops an upload that is aborted", async () => {
+    const { client, calls } = uploadServer();
+    const abort = new AbortController();
+    async function* aborting() {
+      for (const name of ["a", "b", "c", "d"]) yield `${name}@good.com\n`;
+      abort.abort(new Error("enough"));
+      yield "e@good.com\n";
+    }
+    const created = client.createJob({ text: aborting() }, {}, { partBytes: 11, signal: abort.signal });
+    await expect(created).rejects.toThrow("enough");
+    expect(deleted(calls)).toBe(1);
+  });
+});
+
 describe("jobResults", () => {
   const text = [1, 2, 3, 4].map(line).join("");
   const tagged = { "Accept-Ranges": "bytes", ETag: 'W/"tag"' };
