@@ -32,6 +32,11 @@ const EMPTY = [
   ["plan", "No invoice yet"],
   ["lists/job_unknown", "The account has no such job."],
   ["plan/inv_unknown", "There is no such invoice."],
+  ["webhooks/wh_unknown", "There is no such endpoint any more."],
+  // No id: what one is chosen from.
+  ["lists/", "No lists yet."],
+  ["directory/.", "services"],
+  ["webhooks/..", "No endpoint yet."],
 ] as const;
 const WIDE = { width: 1366, height: 900 };
 const NARROW = { width: 390, height: 900 };
@@ -165,6 +170,19 @@ describe.skipIf(CHROMIUM === null)("every view of the console", () => {
           await lookAt(tab, place, found);
         }
       }, api_key);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "figures of eight digits stay in their card, on a screen of 360 pixels",
+    async () => {
+      await using tab = await openConsole(browser, scene.server.url, { key: scene.key, width: 360 });
+      await tab.sees("Units this month");
+      await tab.page.evaluate(
+        'for (const each of document.querySelectorAll(".units dd")) each.textContent = "12,500,000"',
+      );
+      expect(await tab.page.evaluate(CUT_OFF)).toEqual([]);
     },
     TEST_TIMEOUT_MS,
   );

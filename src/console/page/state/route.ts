@@ -7,11 +7,17 @@ export type Route = { readonly view: string; readonly id: string | null };
 export function createRoute(window: Window): Store<Route> {
   const read = (): Route => {
     const [view = "", id] = window.location.hash.replace(/^#\/?/, "").split("/");
-    return { view: view === "" ? "overview" : view, id: id === undefined ? null : decoded(id) };
+    return { view: view === "" ? "overview" : view, id: id === undefined ? null : idOf(id) };
   };
   const route = createStore(read());
   window.addEventListener("hashchange", () => route.set(read()));
   return route;
+}
+
+/** No id is empty or of dots alone: in the path of a call these lead elsewhere. */
+function idOf(text: string): string | null {
+  const id = decoded(text);
+  return /^\.{0,2}$/.test(id) ? null : id;
 }
 
 function decoded(text: string): string {

@@ -48,7 +48,12 @@ export function WebhookView({ id }: { readonly id: string }) {
       <Await of={loaded} lines={6} title="Endpoint">
         {(webhook) =>
           webhook === null ? (
-            <p class="empty">There is no such endpoint any more.</p>
+            <>
+              <div class="view-head">
+                <h1>Endpoint</h1>
+              </div>
+              <p class="empty">There is no such endpoint any more.</p>
+            </>
           ) : (
             <>
               <WebhookHead
