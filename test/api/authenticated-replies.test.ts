@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { Operation } from "../../src/contract/specification/operation.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { OPERATIONS } from "../support/operations.ts";
 import { refusalOf, startFileServer } from "../support/server.ts";
 
 /** Half of November is left. */
@@ -40,6 +42,25 @@ describe("a POST without a body", () => {
     const key = await server.signUp();
     const reply = await server.call("/v1/email/verify", { key, method: "POST" });
     expect(await refusalOf(reply)).toBe("400 invalid_request");
+  });
+});
+
+describe("a POST or PATCH without a body, whatever Content-Type it names", () => {
+  const isRead = ({ body }: Operation) =>
+    Object.keys(body ?? {}).every((type) => type === "application/json");
+  const changes = OPERATIONS.filter(({ method }) => method === "POST" || method === "PATCH").filter(isRead);
+
+  test.each(changes.map(({ method, path }) => [method, path]))("is not 415: %s %s", async (method, path) => {
+    const key = await server.signUp();
+    const reply = await fetch(server.url + path.replaceAll(/:\w+/g, "none"), {
+      method,
+      // As `curl -d ''`.
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/x-www-form-urlencoded" },
+      body: "",
+    });
+    expect(["201", "400 invalid_request", "404 not_found"]).toContain(
+      reply.ok ? `${reply.status}` : await refusalOf(reply),
+    );
   });
 });
 
