@@ -161,6 +161,26 @@ describe("database", () => {
       expect(refusalOf(() => openStore({ dataDir, clock }))).toContain("is gone, though");
     }));
 
+  test("that is empty beside files that came after it is not silently begun anew, and stays as it is", () =>
+    withDirectory((dataDir) => {
+      fill(dataDir);
+      const path = join(dataDir, "assay.db");
+      mkdirSync(join(dataDir, "directory"));
+      truncateSync(path, 0);
+      const refusal = refusalOf(() => openStore({ dataDir, clock }));
+      expect(refusal).toStartWith(`The database ${path} is empty, though directory beside it came after it`);
+      expect(refusal).toContain(`copy the backup to ${path}`);
+      expect(statSync(path).size).toBe(0);
+    }));
+
+  test("of a first start that was ended before its tables were made is begun anew", () =>
+    withDirectory((dataDir) => {
+      for (const name of ["assay.db", "assay.lock", "assay.probe"]) writeFileSync(join(dataDir, name), "");
+      mkdirSync(join(dataDir, "lost+found"));
+      openStore({ dataDir, clock }).close();
+      openStore({ dataDir, clock }).close();
+    }));
+
   test("that is removed while it is in use fails the probe", () =>
     withDirectory((dataDir) => {
       const path = join(dataDir, "assay.db");

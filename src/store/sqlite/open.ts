@@ -18,6 +18,7 @@ import {
   openMemoryDatabase,
   prepareDataDir,
 } from "./data-dir/database-file.ts";
+import { requireNotLost } from "./data-dir/lost-database.ts";
 import { createJobCases } from "./jobs/job-cases.ts";
 import { migrate, requireNewestSchema } from "./migrations.ts";
 import { createStatements } from "./statements.ts";
@@ -43,6 +44,7 @@ export function openStore(options: StoreOptions): EmbeddedStore {
   const lock = lockDataDir(options.dataDir);
   let database: Database | undefined;
   try {
+    requireNotLost(options.dataDir);
     database = openDatabaseFile(path);
     migrate(database, clock);
     const { syncFile } = options;

@@ -176,7 +176,8 @@ function damaged(path: string, what: string, cause?: unknown): StoreOpenError {
   return new StoreOpenError(`The database ${path} is damaged (${what}). ${restoreAdvice(path)}`, { cause });
 }
 
-function restoreAdvice(path: string): string {
+/** Returns what an operator does to bring a lost database back. */
+export function restoreAdvice(path: string): string {
   return `To restore a backup: move ${path}, ${path}-wal and ${path}-shm away, copy the backup to ${path}, and start again.`;
 }
 
