@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
+import { systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { MIGRATIONS, migrate } from "../../src/store/postgres/migrations.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
@@ -47,6 +48,39 @@ if (!isPostgresInstalled) {
       name: "StoreOpenError",
       message: expect.stringMatching(/^DATABASE_URL: .*sslmode.* must be one of: disable, .*\.$/),
     });
+  });
+
+  const openBehind = (throughPooler: string, directUrl: string) =>
+    openSharedStore({ url: throughPooler, directUrl, clock: systemClock });
+
+  test("a DATABASE_DIRECT_URL that leads to another database is refused, with what to do, and gets no tables", async () => {
+    const other = await server.createDatabase();
+    const nameOf = (address: string) => new URL(address).pathname.slice(1);
+    await expect(openBehind(url, other)).rejects.toMatchObject({
+      name: "StoreOpenError",
+      message: `DATABASE_DIRECT_URL leads to another database than DATABASE_URL: to ${nameOf(other)}, not ${nameOf(url)}. Set it to the address of the same PostgreSQL and database without the pooler.`,
+    });
+    await using sql = new SQL(other, { max: 1 });
+    expect(await sql`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`).toHaveLength(0);
+    (await openBehind(url, url)).close();
+  });
+
+  test("a DATABASE_DIRECT_URL that leads to a database of the same name on another server is refused", async () => {
+    await using another = await startPostgres();
+    const namesake = url.replace(`:${server.port}/`, `:${another.port}/`);
+    await using sql = new SQL(await another.createDatabase(), { max: 1 });
+    const made = await sql`SELECT 1 FROM pg_database WHERE datname = ${new URL(url).pathname.slice(1)}`;
+    if (made.length === 0) await sql.unsafe(`CREATE DATABASE "${new URL(url).pathname.slice(1)}"`);
+    await expect(openBehind(url, namesake)).rejects.toMatchObject({
+      name: "StoreOpenError",
+      message: expect.stringContaining("of another server. Set it to the address of the same PostgreSQL"),
+    });
+  });
+
+  test("a server that does not answer is named by the setting that leads to it", async () => {
+    const dead = url.replace(`:${server.port}/`, ":1/");
+    await expect(openBehind(url, dead)).rejects.toThrow(/^DATABASE_DIRECT_URL: the database cannot be used/);
+    await expect(openBehind(dead, url)).rejects.toThrow(/^DATABASE_URL: the database cannot be used/);
   });
 
   test("a database in an encoding without all of Unicode is refused, with what to do", async () => {

@@ -3,7 +3,7 @@ import type { SQL } from "bun";
 import { sql } from "drizzle-orm";
 import type { Clock } from "../../platform/clock.ts";
 import type { SharedStore } from "../port.ts";
-import { StorageError, StoreOpenError } from "../storage-error.ts";
+import { StoreOpenError } from "../storage-error.ts";
 import { createAccountCases } from "./accounts/account-cases.ts";
 import { CHANGES_CHANNEL } from "./accounts/account-rows.ts";
 import { createKeyCases } from "./accounts/key-cases.ts";
@@ -16,6 +16,7 @@ import { createSigningCases } from "./cluster/signing-cases.ts";
 import { createConnection } from "./connection/connection.ts";
 import { parseDatabaseUrl } from "./connection/database-url.ts";
 import { createListener } from "./connection/listener.ts";
+import { ANSWER_DEADLINE_MS, requireOneDatabase, withinMs } from "./connection/one-database.ts";
 import { asOpenError } from "./connection/postgres-error.ts";
 import { createPrimaryFinder, openPool, type Servers } from "./connection/servers.ts";
 import { createDirectoryTurnCases } from "./directory/directory-cases.ts";
@@ -44,8 +45,6 @@ const DEADLINE_MS = 3_000;
 const MIGRATE_DEADLINE_MS = 60_000;
 /** The second one keeps bytes as they come. */
 const ENCODINGS: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
-/** A server that does not answer by then is away: the start of nodes is to be tried again. */
-const ANSWER_DEADLINE_MS = 5_000;
 
 /**
  * Opens the database of a cluster and brings it to the newest schema. Throws a StoreOpenError, whose message says to the
@@ -56,8 +55,8 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
   const { directUrl = null, processId = randomUUID() } = options;
   const urls = urlsOf(options.url);
   const directUrls = directUrl === null ? urls : urlsOf(directUrl);
-  await migrateOnce({ urls: directUrls, isPooled: false }, clock);
   const isPooled = directUrl !== null;
+  await migrateOnce(directUrls, isPooled ? { urls, isPooled } : null, clock);
   const connection = createConnection({ urls, isPooled, clock, connectionsMax, deadlineMs });
   const listener = createListener({ urls: directUrls, processId });
   let isOpen = true;
@@ -111,17 +110,18 @@ function urlsOf(text: string): readonly string[] {
   return urls;
 }
 
-async function migrateOnce(servers: Servers, clock: Clock): Promise<void> {
+async function migrateOnce(urls: readonly string[], pooled: Servers | null, clock: Clock): Promise<void> {
   let pool: SQL | undefined;
   try {
-    const url = await createPrimaryFinder(servers).find();
+    const url = await createPrimaryFinder({ urls, isPooled: false }).find();
     pool = openPool({ url, isPooled: false, connectionsMax: 1, deadlineMs: MIGRATE_DEADLINE_MS });
     const asked = pool.unsafe("SELECT current_setting('server_encoding') AS encoding");
     const [server] = await withinMs(ANSWER_DEADLINE_MS, asked);
     requireEncoding(server?.encoding);
+    if (pooled !== null) await requireOneDatabase(pool, pooled);
     await withinMs(MIGRATE_DEADLINE_MS, migrate(pool, Math.floor(clock.now())));
   } catch (error) {
-    throw asOpenError(error);
+    throw asOpenError(error, pooled === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
   } finally {
     await pool?.close({ timeout: 0 }).catch(() => undefined);
   }
@@ -133,15 +133,4 @@ function requireEncoding(encoding: string): void {
   throw new StoreOpenError(
     `DATABASE_URL: the database is in ${encoding}. Make one with: createdb --encoding=UTF8 --template=template0`,
   );
-}
-
-/** The driver leaves the statements of a server that went away in silence pending for ever. */
-async function withinMs<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new StorageError("it did not answer in time")), deadlineMs);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -50,15 +50,19 @@ const REFUSAL_CLASSES: ReadonlySet<string> = new Set(["28", "3D", "42"]);
 /** What PgBouncer says of limits of time that a connection begins with; a server knows them. */
 const REFUSED_BY_POOLER = "unsupported startup parameter";
 
-/** Returns what was thrown as a sentence for the operator who named the server, where it is of the server; else itself. */
-export function asOpenError(thrown: unknown): unknown {
+/** Returns what was thrown as a sentence for the operator who named the server by a setting, where it is of the server; else itself. */
+export function asOpenError(
+  thrown: unknown,
+  setting: "DATABASE_URL" | "DATABASE_DIRECT_URL" = "DATABASE_URL",
+): unknown {
+  if (thrown instanceof StoreOpenError) return thrown;
   const error = driverError(thrown);
   // An option of the address, such as sslmode, with a value that it does not have.
   if (error instanceof TypeError && "code" in error && error.code === "ERR_INVALID_ARG_VALUE") {
-    return new StoreOpenError(`DATABASE_URL: ${error.message}.`, { cause: thrown });
+    return new StoreOpenError(`${setting}: ${error.message}.`, { cause: thrown });
   }
   if (error instanceof SQL.PostgresError && REFUSAL_CLASSES.has(error.errno?.slice(0, 2) ?? "")) {
-    return new StoreOpenError(`DATABASE_URL: the server refuses it (${error.errno}: ${error.message}).`, {
+    return new StoreOpenError(`${setting}: the server refuses it (${error.errno}: ${error.message}).`, {
       cause: thrown,
     });
   }
@@ -66,12 +70,12 @@ export function asOpenError(thrown: unknown): unknown {
   if (!(known instanceof StorageError)) return thrown;
   if (known.message.includes(REFUSED_BY_POOLER)) {
     return new StoreOpenError(
-      `DATABASE_URL: a pooler answers there (${known.message}). Set DATABASE_DIRECT_URL to the address of the same PostgreSQL without it.`,
+      `${setting}: a pooler answers there (${known.message}). Set DATABASE_DIRECT_URL to the address of the same PostgreSQL without it.`,
       { cause: thrown },
     );
   }
   return new StoreOpenError(
-    `DATABASE_URL: the database cannot be used now (${known.message}). Make sure that its host and port are right and that PostgreSQL runs there.`,
+    `${setting}: the database cannot be used now (${known.message}). Make sure that its host and port are right and that PostgreSQL runs there.`,
     { cause: thrown },
   );
 }
