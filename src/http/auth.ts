@@ -27,8 +27,8 @@ export type Guard = {
   readonly applyRateLimit: (call: Call, account: Account) => void;
   /** Admits a public call: 429 above the rate of its client address, which is counted for each `purpose`. */
   readonly admitPublic: (call: Call, purpose: string, rate: Rate) => void;
-  /** Writes the rate and unit headers of an authenticated reply. */
-  readonly setRateLimitHeaders: (call: Call) => void;
+  /** Writes the rate and unit headers of an authenticated reply; `refusal` is what it refuses the call with. */
+  readonly setRateLimitHeaders: (call: Call, refusal?: ApiError) => void;
 };
 
 export type GuardDependencies = {
@@ -42,6 +42,8 @@ export type GuardDependencies = {
 const REPEAT_MS = 15 * 60_000;
 /** For one client address: enough for repetitions, too little for guessing an Idempotency-Key. */
 const REPEAT_RATE: Rate = { requestsPerSecond: 1, burst: 10 };
+
+const NO_CALL_LEFT = '"burst";r=0;';
 
 /** Authenticates and rate limits calls before anything else is read of them. */
 export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: GuardDependencies): Guard {
@@ -58,8 +60,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
   function policyOf(plan: Plan, limitUnits: number): string {
     const known = policies.get(plan);
     if (known?.limitUnits === limitUnits) return known.text;
-    const windowSeconds = Math.max(1, Math.ceil(plan.burst / plan.requestsPerSecond));
-    const text = `"burst";q=${plan.burst};w=${windowSeconds}, "month";q=${limitUnits};qu="units"`;
+    const text = `"burst";q=${plan.burst};w=${windowSecondsOf(plan)}, "month";q=${limitUnits};qu="units"`;
     policies.set(plan, { limitUnits, text });
     return text;
   }
@@ -96,8 +97,12 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
     },
     applyRateLimit,
     admitPublic: createAddressGuard(addressLimiter),
-    setRateLimitHeaders({ account, headers, units }) {
+    setRateLimitHeaders({ account, headers, units }, refusal) {
       if (account === null) return;
+      // Other nodes may have used up what this one counts as left.
+      if (refusal?.code === "rate_limited" && !headers.RateLimit?.startsWith(NO_CALL_LEFT)) {
+        headers.RateLimit = `${NO_CALL_LEFT}t=${windowSecondsOf(account.plan)}`;
+      }
       headers["X-Units-Charged"] ??= `${units}`;
       const month = meter.month(account);
       headers["RateLimit-Policy"] = policyOf(account.plan, month.limitUnits);
@@ -105,6 +110,11 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
       if (month.isHardStop) headers["X-Units-Remaining"] ??= `${month.remainingUnits}`;
     },
   };
+}
+
+/** Whole seconds in which a used-up burst is full again. */
+function windowSecondsOf({ burst, requestsPerSecond }: Rate): number {
+  return Math.max(1, Math.ceil(burst / requestsPerSecond));
 }
 
 /** Creates the rate limit of public calls: 429 above the rate of their client address. */

@@ -15,7 +15,7 @@ export type BoundaryDependencies = ServedCallDependencies & {
   /** The server is about to end: replies close their connections, so that callers open the next elsewhere; no unless given. */
   readonly leaving?: () => boolean;
   /** Writes the headers of authenticated replies. */
-  readonly setRateLimitHeaders: (call: Call) => void;
+  readonly setRateLimitHeaders: (call: Call, refusal?: ApiError) => void;
   /** Whether a call may be answered neither with success nor with a refusal, so that its connection is closed; none unless given. */
   readonly isUnanswerable?: (error: unknown) => boolean;
   /** Milliseconds for which a call may as well wait before it begins, as its charge is not written sooner; 0 unless given. */
@@ -103,15 +103,16 @@ function breakOff(dependencies: BoundaryDependencies, call: Call, error: unknown
 function refuse(dependencies: BoundaryDependencies, call: Call, error: unknown): Response {
   const known = error instanceof ApiError ? error : dependencies.refusalOf(error);
   if (known === undefined) dependencies.reportBug(call, error);
+  const refusal = known ?? new ApiError("internal_error");
   call.units = 0;
-  setRateLimitHeaders(dependencies, call);
-  return errorReply(known ?? new ApiError("internal_error"), call.headers);
+  setRateLimitHeaders(dependencies, call, refusal);
+  return errorReply(refusal, call.headers);
 }
 
 /** What the headers say may be out of reach with the database; the reply goes out with those that are not. */
-function setRateLimitHeaders(dependencies: BoundaryDependencies, call: Call): void {
+function setRateLimitHeaders(dependencies: BoundaryDependencies, call: Call, refusal?: ApiError): void {
   try {
-    dependencies.setRateLimitHeaders(call);
+    dependencies.setRateLimitHeaders(call, refusal);
   } catch (error) {
     if (dependencies.refusalOf(error) === undefined) dependencies.reportBug(call, error);
   }

@@ -9,10 +9,12 @@ import { createIdempotency } from "../../src/billing/idempotency.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
 import { createRateLimiter } from "../../src/billing/rate-limiter.ts";
+import { rateLimited } from "../../src/billing/rate-refusal.ts";
 import { operation } from "../../src/contract/specification/operation.ts";
 import { createGuard } from "../../src/http/auth.ts";
 import { createBodyReader } from "../../src/http/bodies/body-reader.ts";
 import { createBoundary } from "../../src/http/boundary.ts";
+import type { Handler } from "../../src/http/call.ts";
 import { createIdempotent } from "../../src/http/idempotent.ts";
 import { createMetered } from "../../src/http/metered.ts";
 import { createRouting } from "../../src/http/routing.ts";
@@ -79,10 +81,18 @@ function openRoute(work: () => Result | Promise<Result>) {
   const signup = { normalized: "a@b.co", name: null, company: null, country: null, referralCode: null };
   const { apiKey, accountId } = accounts.signup({ ...signup, email: "a@b.co", plan: "free" });
   const request = new Request("http://localhost/check");
+  const answer = (handle: Handler) => boundary.route("/check", handle, { readsBearer: true })({ request });
   return {
     bugs,
     silences,
-    call: () => boundary.route("/check", handler, { readsBearer: true })({ request }),
+    call: () => answer(handler),
+    /** A call that is let through here, and refused where all nodes count. */
+    callAboveSharedRate: () =>
+      answer(
+        routing.keyed(checkGet, (_, { plan }) => {
+          throw rateLimited(1, plan);
+        }).handler,
+      ),
     units: () => accounts.view(accountId).usage.units,
   };
 }
@@ -93,6 +103,14 @@ test("a check is charged by the time it is answered", async () => {
   expect(await reply.json()).toEqual({ reason: null });
   expect(reply.headers.get("x-units-charged")).toBe("1");
   expect(route.units()).toBe(1);
+});
+
+test("a 429 for the rate over all nodes says that no call is left, whatever this node counts", async () => {
+  const route = openRoute(() => ({ reason: null }));
+  expect((await route.call()).headers.get("ratelimit")).toStartWith('"burst";r=19;t=1, "month"');
+  const refused = await route.callAboveSharedRate();
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+  expect(refused.headers.get("ratelimit")).toStartWith('"burst";r=0;t=2, "month";r=999;');
 });
 
 test("a check that throws is answered as failed, logged as a bug, and costs nothing", async () => {
