@@ -91,12 +91,15 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
 }
 
 /** ISO 8601 with a year of four digits: Date.parse takes much more than the wire does. */
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T.+)?$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:(T.+?)(Z|[+-]\d{2}:\d{2})?)?$/;
+/** The last moment that is written with such a year. */
+const MOMENT_MAX = Date.parse("9999-12-31T23:59:59Z");
 
+/** Returns the moment, rounded down to the second that is announced; UTC without an offset, whatever the machine's zone is. */
 function readEnd(text: string, now: number): number {
-  const day = MOMENT.exec(text)?.[1];
-  const at = day !== undefined && isDay(day) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at) || at <= now) {
+  const [, day = "", time = "T00:00", zone = "Z"] = MOMENT.exec(text) ?? [];
+  const at = isDay(day) ? Math.floor(Date.parse(day + time + zone) / 1_000) * 1_000 : Number.NaN;
+  if (Number.isNaN(at) || at <= now || at > MOMENT_MAX) {
     throw new ApiError(
       "invalid_request",
       "expires_at must be a moment to come, such as 2027-01-31T00:00:00Z.",

@@ -80,6 +80,9 @@ describe("POST /v1/account/keys", () => {
     [{ expires_at: "soon" }],
     [{ expires_at: "2027-02-29" }],
     [{ expires_at: "2027-04-31T00:00:00Z" }],
+    [{ expires_at: "2026-11-20T10:20:30.999Z" }],
+    [{ expires_at: "9999-12-31T23:59:59-00:01" }],
+    [{ expires_at: "2027-01-31-05:00" }],
     [{ scopes: [] }],
     [{ scopes: ["all"] }],
     [{ name: "x".repeat(101) }],
@@ -94,6 +97,29 @@ describe("POST /v1/account/keys", () => {
     [{ expires_at: 5 }, "expires_at must be null or a string of at most 40 characters."],
   ])("says what is wrong with %j", async (body, message) => {
     expect((await refusalBodyOf(await post(KEYS, body))).error.message).toBe(message);
+  });
+
+  test.each([
+    ["2027-01-31", "2027-01-31T00:00:00Z"],
+    ["2027-01-31T10:00", "2027-01-31T10:00:00Z"],
+    ["2027-01-31T10:00:00", "2027-01-31T10:00:00Z"],
+    ["2027-01-31T10:00:00-05:00", "2027-01-31T15:00:00Z"],
+  ])("an end without an offset is in UTC, whatever zone the machine is in: %s", async (expires_at, end) => {
+    const zone = process.env.TZ;
+    process.env.TZ = "America/New_York";
+    const created = await create({ expires_at }).finally(() => {
+      process.env.TZ = zone ?? "UTC";
+    });
+    expect(created.expires_at).toBe(end);
+  });
+
+  test("a key works to the second that its end is announced at, and no longer", async () => {
+    const passing = await create({ expires_at: "2026-11-20T10:20:31.999Z" });
+    expect(passing.expires_at).toBe("2026-11-20T10:20:31Z");
+    now = Date.parse("2026-11-20T10:20:31Z") - 1;
+    expect((await verify(passing.api_key)).status).toBe(200);
+    now += 1;
+    expect(await refusalOf(await verify(passing.api_key))).toBe("401 bad_key");
   });
 
   test("400 for the 101st key that works; a deleted one makes room", async () => {

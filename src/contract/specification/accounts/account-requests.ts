@@ -38,7 +38,8 @@ export const KeyRequest = described(
     name: "A name to know it by, at most 100 characters.",
     mode: "`live`.",
     scopes: "What it may do; all unless it says otherwise.",
-    expires_at: "When it ends. A moment to come, `2027-01-31T00:00:00Z`; never unless it says otherwise.",
+    expires_at:
+      "When it ends. A moment to come, `2027-01-31T00:00:00Z`, in UTC where it has no offset; never unless it says otherwise.",
   },
   "KeyRequest",
 );
