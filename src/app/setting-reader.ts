@@ -66,7 +66,8 @@ export function createReader(environment: Environment) {
     origins(name: string): string[] {
       const origins = list(name);
       for (const origin of origins) {
-        if (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin) continue;
+        // A star is an origin by its form alone, and the one of no page.
+        if (/^https?:[^*]*$/.test(origin) && URL.parse(origin)?.origin === origin) continue;
         problems.push(`${name} must list origins such as https://app.example, not "${origin}".`);
       }
       return origins;

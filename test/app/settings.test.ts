@@ -70,14 +70,18 @@ describe("settings", () => {
     expect(problemsOf({ DATABASE_URL: "postgres://user:p%00@host/name" })).toHaveLength(1);
   });
 
-  test.each(["*", "app.example", "https://app.example/", "ftp://app.example", "https://App.example"])(
-    "%s is no origin",
-    (origin) => {
-      expect(problemsOf({ CORS_ORIGINS: `https://a.example,${origin}` })).toEqual([
-        `CORS_ORIGINS must list origins such as https://app.example, not "${origin}".`,
-      ]);
-    },
-  );
+  test.each([
+    "*",
+    "https://*.app.example",
+    "app.example",
+    "https://app.example/",
+    "ftp://app.example",
+    "https://App.example",
+  ])("%s is no origin", (origin) => {
+    expect(problemsOf({ CORS_ORIGINS: `https://a.example,${origin}` })).toEqual([
+      `CORS_ORIGINS must list origins such as https://app.example, not "${origin}".`,
+    ]);
+  });
 
   test("a setting that two parts read is reported once", () => {
     expect(problemsOf({ PUBLIC_URL: "assay.example" })).toEqual([
