@@ -91,7 +91,7 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
 }
 
 /** ISO 8601 with a year of four digits: Date.parse takes much more than the wire does. */
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:(T.+?)(Z|[+-]\d{2}:\d{2})?)?$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:(T.+?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 /** The last moment that is written with such a year. */
 const MOMENT_MAX = Date.parse("9999-12-31T23:59:59Z");
 

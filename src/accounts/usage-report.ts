@@ -50,8 +50,8 @@ function readDay(name: "from" | "to", text: string | null | undefined): string |
   const isLocal = text.charAt(10) === "T" && !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text);
   const at = text.length <= 30 ? Date.parse(isLocal ? `${text}Z` : text) : Number.NaN;
   const isDay = DAY.test(text.slice(0, 10)) && (text.length === 10 || text.charAt(10) === "T");
-  // Years beyond four digits and days that no month has are not what was meant.
-  if (!isDay || Number.isNaN(at) || !isCalendarDay(text.slice(0, 10))) {
+  // Years beyond four digits, to which an offset may lead, and days that no month has are not what was meant.
+  if (!isDay || Number.isNaN(at) || !isCalendarDay(text.slice(0, 10)) || !DAY.test(dayOf(at))) {
     throw new ApiError(
       "invalid_request",
       `${name} must be a date such as 2026-11-20 or 2026-11-20T10:00:00Z.`,

@@ -104,6 +104,7 @@ describe("POST /v1/account/keys", () => {
     ["2027-01-31T10:00", "2027-01-31T10:00:00Z"],
     ["2027-01-31T10:00:00", "2027-01-31T10:00:00Z"],
     ["2027-01-31T10:00:00-05:00", "2027-01-31T15:00:00Z"],
+    ["2027-01-31T10:00:00-0500", "2027-01-31T15:00:00Z"],
   ])("an end without an offset is in UTC, whatever zone the machine is in: %s", async (expires_at, end) => {
     const zone = process.env.TZ;
     process.env.TZ = "America/New_York";
