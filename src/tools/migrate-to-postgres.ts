@@ -27,6 +27,7 @@ async function main(): Promise<number> {
     1,
   );
   const url = databaseDirectUrl ?? databaseUrl;
+  const pooledUrl = databaseDirectUrl === null ? null : databaseUrl;
   if (url === null) return fail("Set DATABASE_URL to the empty database of the cluster.");
   const startedMs = systemClock.monotonic();
   using source = openTables({ dataDir, clock: systemClock });
@@ -35,7 +36,12 @@ async function main(): Promise<number> {
   const tables = source.tables
     .filter(({ name }) => !LEFT_OUT.has(name))
     .map((table) => withBodies(table, dataDir));
-  const { isNew, tables: carried } = await carryTables({ url, at: Math.floor(systemClock.now()), tables });
+  const { isNew, tables: carried } = await carryTables({
+    url,
+    pooledUrl,
+    at: Math.floor(systemClock.now()),
+    tables,
+  });
   const seconds = ((systemClock.monotonic() - startedMs) / 1000).toFixed(1);
   for (const { name, rows, sum } of carried) {
     if (rows > 0)

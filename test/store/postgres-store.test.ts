@@ -4,6 +4,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { MIGRATIONS, migrate } from "../../src/store/postgres/migrations.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
+import { carryTables } from "../../src/store/postgres/table-target.ts";
 import {
   emptyDatabase,
   isPostgresInstalled,
@@ -56,10 +57,13 @@ if (!isPostgresInstalled) {
   test("a DATABASE_DIRECT_URL that leads to another database is refused, with what to do, and gets no tables", async () => {
     const other = await server.createDatabase();
     const nameOf = (address: string) => new URL(address).pathname.slice(1);
-    await expect(openBehind(url, other)).rejects.toMatchObject({
+    const refusal = {
       name: "StoreOpenError",
       message: `DATABASE_DIRECT_URL leads to another database than DATABASE_URL: to ${nameOf(other)}, not ${nameOf(url)}. Set it to the address of the same PostgreSQL and database without the pooler.`,
-    });
+    };
+    await expect(openBehind(url, other)).rejects.toMatchObject(refusal);
+    const carried = carryTables({ url: other, pooledUrl: url, at: NOON, tables: [] });
+    await expect(carried).rejects.toMatchObject(refusal);
     await using sql = new SQL(other, { max: 1 });
     expect(await sql`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`).toHaveLength(0);
     (await openBehind(url, url)).close();

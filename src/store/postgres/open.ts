@@ -14,7 +14,7 @@ import { createUsageCases } from "./billing/usage-cases.ts";
 import { createLeaseCases } from "./cluster/lease-cases.ts";
 import { createSigningCases } from "./cluster/signing-cases.ts";
 import { createConnection } from "./connection/connection.ts";
-import { parseDatabaseUrl } from "./connection/database-url.ts";
+import { urlsOf } from "./connection/database-url.ts";
 import { createListener } from "./connection/listener.ts";
 import { ANSWER_DEADLINE_MS, requireOneDatabase, withinMs } from "./connection/one-database.ts";
 import { asOpenError } from "./connection/postgres-error.ts";
@@ -102,12 +102,6 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
       connection.close();
     },
   };
-}
-
-function urlsOf(text: string): readonly string[] {
-  const urls = parseDatabaseUrl(text);
-  if (urls === null) throw new StoreOpenError("DATABASE_URL is no address of a PostgreSQL.");
-  return urls;
 }
 
 async function migrateOnce(urls: readonly string[], pooled: Servers | null, clock: Clock): Promise<void> {

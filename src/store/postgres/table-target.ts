@@ -1,7 +1,8 @@
 import { SQL, type TransactionSQL } from "bun";
 import { StoreOpenError } from "../storage-error.ts";
 import { createTableSum, type TableSource, type TableSum, type TextRow } from "../table-rows.ts";
-import { parseDatabaseUrl } from "./connection/database-url.ts";
+import { urlsOf } from "./connection/database-url.ts";
+import { requireOneDatabase } from "./connection/one-database.ts";
 import { asOpenError } from "./connection/postgres-error.ts";
 import { createPrimaryFinder } from "./connection/servers.ts";
 import { migrate } from "./migrations.ts";
@@ -31,24 +32,26 @@ const OVERWRITTEN: ReadonlySet<string> = new Set(["kept_clock"]);
  */
 export async function carryTables(options: {
   readonly url: string;
+  /** The way to the same database through a pooler, which nodes take; null where they take none. */
+  readonly pooledUrl: string | null;
   readonly at: number;
   readonly tables: readonly TableSource[];
 }): Promise<Carried> {
-  const sql = await connect(options.url);
+  const { url, pooledUrl } = options;
+  const sql = await connect(url);
   try {
+    if (pooledUrl !== null) await requireOneDatabase(sql, { urls: urlsOf(pooledUrl), isPooled: true });
     await migrate(sql, options.at);
     return await sql.begin((transaction) => carry(transaction, options.tables));
   } catch (error) {
-    throw asOpenError(error);
+    throw asOpenError(error, pooledUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
   } finally {
     await sql.close({ timeout: 0 }).catch(() => undefined);
   }
 }
 
 async function connect(text: string): Promise<SQL> {
-  const urls = parseDatabaseUrl(text);
-  if (urls === null) throw new StoreOpenError("DATABASE_URL is no address of a PostgreSQL.");
-  const url = await createPrimaryFinder({ urls, isPooled: false }).find();
+  const url = await createPrimaryFinder({ urls: urlsOf(text), isPooled: false }).find();
   return new SQL({ url, max: 1, connectionTimeout: 5, connection: { application_name: "assay migration" } });
 }
 

@@ -1,3 +1,5 @@
+import { StoreOpenError } from "../../storage-error.ts";
+
 const DATABASE_URL = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#@]+)(\/[^/?#]+)(?:\?([^#]*))?$/;
 /** What libpq calls a server that takes writes; of several hosts nodes use no other. */
 const TARGETS: ReadonlySet<string> = new Set(["read-write", "primary"]);
@@ -18,6 +20,13 @@ export function parseDatabaseUrl(text: string): readonly string[] | null {
   const urls = hosts.split(",").map((host) => `${head}${host}${path}${rest}`);
   const isWhole = urls.length <= HOSTS_MAX && urls.every((url) => (URL.parse(url)?.hostname ?? "") !== "");
   return isWhole && isText(head) && isText(path) ? urls : null;
+}
+
+/** Returns the same; throws a StoreOpenError for what is no such address. */
+export function urlsOf(text: string): readonly string[] {
+  const urls = parseDatabaseUrl(text);
+  if (urls === null) throw new StoreOpenError("DATABASE_URL is no address of a PostgreSQL.");
+  return urls;
 }
 
 /** Whether every `%` begins an escape of UTF-8: on others, and on NUL, the driver throws what speaks of no setting. */
