@@ -57,7 +57,7 @@ type KnownKey = {
   readonly account: Account;
   readonly owner: Owner;
   readonly expiresAt: number | null;
-  /** By the clock of the store. */
+  /** By the clock of the store, or for good. */
   readonly isExpired: boolean;
   readonly isSuspended: boolean;
   /** On the monotonic clock: five seconds, or the end of the hour where that comes first. */
@@ -142,8 +142,10 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   }
 
   function understood(key: FoundKey | null, mode: KeyMode): KnownKey | undefined {
-    if (key === null || key.revokedAt !== null) return undefined;
-    const { accountId, keyId, expiresAt, lastUsedAt } = key;
+    if (key === null) return undefined;
+    const { accountId, keyId, expiresAt, lastUsedAt, revokedAt } = key;
+    // The owner of one that was rotated at once may still ask for the reply of the rotation.
+    if (revokedAt !== null && revokedAt !== key.rotatesAt) return undefined;
     const now = clock.now();
     const hour = hourOf(now);
     const plan = planOf(plans, storedPlanName(key.plan));
@@ -155,7 +157,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
       account: { ...holder, keyId, scopes: readScopes(key.scopes) },
       owner: ownerOf(accountId, plan),
       expiresAt,
-      isExpired: key.isExpiredThere === true,
+      isExpired: key.isExpiredThere === true || revokedAt !== null,
       isSuspended: key.suspendedAt !== null,
       knownUntilMs: clock.monotonic() + Math.min(TTL_MS, hour + HOUR_MS - now),
       isUseNoted: lastUsedAt === hour,

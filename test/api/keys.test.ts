@@ -208,6 +208,27 @@ describe("rotation and deletion", () => {
     expect((await verify(other.api_key)).status).toBe(200);
   });
 
+  test("a key that is rotated without an overlap has ended for good, also where the clock is set back", async () => {
+    const headers = { "Idempotency-Key": "rotation" };
+    const rotate = () => server.call(`${KEYS}/rotate`, { key, body: {}, headers });
+    const rotated = await jsonOf<{ api_key: string }>(await rotate());
+    now -= 3_600_000;
+    expect(await refusalOf(await verify(key))).toBe("401 bad_key");
+    expect(await jsonOf<{ api_key: string }>(await rotate())).toEqual(rotated);
+    const old = (await list(rotated.api_key)).find(({ rotates_at }) => rotates_at !== null);
+    expect(old).toMatchObject({ rotates_at: "2026-11-20T10:20:30Z", revoked_at: "2026-11-20T10:20:30Z" });
+    expect(await refusalOf(await remove(old?.key_id ?? "", rotated.api_key))).toBe("404 not_found");
+  });
+
+  test("a key that is deleted within its overlap shows no reply of its rotation", async () => {
+    const headers = { "Idempotency-Key": "rotation" };
+    const rotate = () => server.call(`${KEYS}/rotate`, { key, body: { overlap_seconds: 60 }, headers });
+    const rotated = await jsonOf<{ api_key: string }>(await rotate());
+    const old = (await list()).find(({ rotates_at }) => rotates_at !== null);
+    expect((await remove(old?.key_id ?? "", rotated.api_key)).status).toBe(204);
+    expect(await refusalOf(await rotate())).toBe("401 bad_key");
+  });
+
   test("204 refuses the key at once; the last key with the scope account stays, with 400", async () => {
     const [first] = await list();
     const other = await create({ scopes: ["verify", "read"] });

@@ -163,6 +163,33 @@ export function describeStore(
       expect(await store.findReply("acc_a", "r")).toEqual(replyRecord("r"));
     });
 
+    test("a key that is rotated at once is revoked, and one with an overlap is not", async () => {
+      const store = await opened();
+      const rotate = (keyId: string, endsAt: number, hash: string) =>
+        store.rotateKey({ ...keyRecord("acc_a", hash), createdAt: 9 }, { keyId, endsAt }, null);
+      await rotate("id first acc_a", 10, "second");
+      await rotate("id second", 9, "third");
+      const all = (await store.listKeys("acc_a", 0)).map(({ keyHash, rotatesAt, revokedAt }) => [
+        keyHash,
+        { rotatesAt, revokedAt },
+      ]);
+      expect(Object.fromEntries(all)).toEqual({
+        "first acc_a": { rotatesAt: 10, revokedAt: null },
+        second: { rotatesAt: 9, revokedAt: 9 },
+        third: { rotatesAt: null, revokedAt: null },
+      });
+    });
+
+    test("what ends at once ends at one moment, however far ahead the clock of the rotation is", async () => {
+      const store = await opened();
+      const at = Date.now() + 86_400_000;
+      const key = { ...keyRecord("acc_a", "second"), createdAt: at };
+      await store.rotateKey(key, { keyId: null, endsAt: at }, null);
+      const { expiresAt, rotatesAt, revokedAt } = (await store.findKey("first acc_a")) ?? {};
+      expect(rotatesAt).toBeNumber();
+      expect([expiresAt, revokedAt]).toEqual([rotatesAt, rotatesAt]);
+    });
+
     test("a rotation of one key leaves the others, and one of another account is not found", async () => {
       const store = await opened();
       await signUp(store, "acc_b");

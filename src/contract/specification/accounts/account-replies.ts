@@ -74,7 +74,10 @@ const keyFields = {
   last_used_at: nullable(moment("The hour of the last call."), "The hour of the last call; null before it."),
   expires_at: nullable(moment("When it ends."), "When it ends, or ended; null where it does not."),
   rotates_at: nullable(moment("The end that a rotation set."), "The end that a rotation has set, or null."),
-  revoked_at: nullable(moment("When it was deleted."), "When it was deleted, or null."),
+  revoked_at: nullable(
+    moment("When it was deleted, or rotated without an overlap."),
+    "When it was deleted, or rotated without an overlap; null for others.",
+  ),
 };
 
 export const Key = Type.Object(keyFields, { $id: "Key" });

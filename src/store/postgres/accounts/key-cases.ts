@@ -2,7 +2,7 @@ import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizz
 import type { KeyPort } from "../../account-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
-import { SERVER_NOW } from "../connection/server-clock.ts";
+import { SERVER_NOW, STATEMENT_NOW } from "../connection/server-clock.ts";
 import { putReply } from "../reply-rows.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import { emit } from "../webhooks/webhook-rows.ts";
@@ -50,12 +50,12 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
         check?.(working);
         // What ends at once ends by the clock that all nodes share, however far ahead this node's is.
         const isAtOnce = endsAt <= key.createdAt;
-        const end = isAtOnce ? sql<number>`least(${endsAt}::bigint, ${SERVER_NOW})` : endsAt;
+        const end = isAtOnce ? sql<number>`least(${endsAt}::bigint, ${STATEMENT_NOW})` : endsAt;
         for (const { keyHash } of replaced) {
           const isLater = or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, end));
           await orm
             .update(apiKeys)
-            .set({ expiresAt: end, rotatesAt: end })
+            .set({ expiresAt: end, rotatesAt: end, ...(isAtOnce ? { revokedAt: end } : {}) })
             .where(and(eq(apiKeys.keyHash, keyHash), isLater));
         }
         await orm.insert(apiKeys).values(key);

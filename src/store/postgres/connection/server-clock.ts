@@ -4,6 +4,9 @@ import type { AnyPgColumn } from "drizzle-orm/pg-core";
 /** The server's clock in milliseconds: the one that all nodes share. */
 export const SERVER_NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
+/** The same, and the same for all columns that a statement writes. */
+export const STATEMENT_NOW = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
+
 /**
  * What a process has not renewed for this time is free. Renewed every second, so that a thread that is busy
  * for a while loses nothing; a dead node's work goes on within ten seconds.

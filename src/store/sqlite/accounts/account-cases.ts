@@ -94,7 +94,7 @@ export function createAccountCases(
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;
         check?.(working);
-        for (const { keyHash } of replaced) accounts.endKey(keyHash, endsAt);
+        for (const { keyHash } of replaced) accounts.endKey(keyHash, endsAt, endsAt <= key.createdAt);
         accounts.insertKey(key);
         if (reply !== null) replies.put(reply);
         return true;

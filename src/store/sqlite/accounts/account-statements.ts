@@ -119,11 +119,11 @@ export function createAccountStatements(orm: Orm) {
         .orderBy(asc(apiKeys.createdAt), asc(apiKeys.keyId))
         .all(),
 
-    /** Ends a key by rotation, unless it ends before. */
-    endKey: (keyHash: string, endsAt: number): void => {
+    /** Ends a key by rotation, unless it ends before; `forGood` where no clock that is set back may revive it. */
+    endKey: (keyHash: string, endsAt: number, forGood: boolean): void => {
       orm
         .update(apiKeys)
-        .set({ expiresAt: endsAt, rotatesAt: endsAt })
+        .set({ expiresAt: endsAt, rotatesAt: endsAt, ...(forGood ? { revokedAt: endsAt } : {}) })
         .where(
           and(eq(apiKeys.keyHash, keyHash), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, endsAt))),
         )
