@@ -240,7 +240,6 @@ describe("vat", () => {
       },
       { why: "LV: a person's number begins with a date that exists", covers: refused("LV", /^[0-3]/) },
       { why: "LV: since 2017 persons' numbers begin with 32", covers: accepted("LV", /^32/) },
-      { why: "MT: the Commission has no rule that no number begins with 0", covers: accepted("MT", /^0/) },
       { why: "NL: B00 is no establishment", covers: refused("NL", /B00$/) },
       {
         why: "NL: a sole trader's check digits are 02 to 98, to which 01 and 99 are congruent",

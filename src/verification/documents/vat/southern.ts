@@ -85,10 +85,10 @@ const italy: VatRule = {
 const malta: VatRule = {
   prefix: "MT",
   country: "MT",
-  shape: "8 digits",
+  shape: "8 digits, the first not 0",
   lengths: [8],
   strength: "two_check_digits",
-  fits: (body) => isDigits(body),
+  fits: (body) => isDigits(body) && !body.startsWith("0"),
   // The check digits complete a multiple of 37: 01 to 37, and no other numbers that are congruent to these.
   holds: (body) => 37 - (weightedSum(body, [3, 4, 6, 7, 8, 9]) % 37) === numberAt(body, 6, 8),
 };
