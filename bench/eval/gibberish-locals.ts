@@ -2,6 +2,7 @@
 import { allLocales, type LocaleDefinition } from "@faker-js/faker";
 import { seededRandom, tokenGroups, tokensIn } from "../../src/tools/data-refresh/gibberish-corpus.ts";
 import namesText from "../../test/vectors/gibberish/names.txt" with { type: "text" };
+import vowellessNamesText from "../../test/vectors/gibberish/vowelless-names.txt" with { type: "text" };
 import wordsText from "../../test/vectors/gibberish/words.txt" with { type: "text" };
 import { transliterated } from "./gibberish-transliteration.ts";
 
@@ -47,26 +48,40 @@ export function writtenGroups(): LocalGroup[] {
   return rowsOf(wordsText).map(([name = "", locals = ""]) => ({ name, locals: locals.split(" ") }));
 }
 
-/** Names of held-out locales and of the vectors, without any token the tables were fitted on. */
-export function heldOutNames(): NameGroup[] {
+/** Returns a function that lists the tokens of a value that the tables were not fitted on. */
+function unseenTokens(): (value: unknown) => string[] {
   const seen = new Set(
     tokenGroups(seededRandom(1)).flatMap((group) =>
       /^(pinyin|kana)$/.test(group.name) ? [] : [...group.first, ...group.last, ...group.words],
     ),
   );
-  const unseen = (value: unknown) =>
-    [...tokensIn(value)].filter((token) => token.length > 2 && !seen.has(token));
+  return (value) => [...tokensIn(value)].filter((token) => token.length > 2 && !seen.has(token));
+}
+
+function writtenNames(text: string, unseen: (value: unknown) => string[]): NameGroup[] {
+  return rowsOf(text).map(([name = "", first, last]) => ({
+    name,
+    first: unseen(first),
+    last: unseen(last),
+  }));
+}
+
+/** Names that people write without vowels; no list of names that are spoken resembles them. */
+export function heldOutVowellessNames(): NameGroup[] {
+  return writtenNames(vowellessNamesText, unseenTokens());
+}
+
+/** Names of held-out locales and of the vectors, without any token the tables were fitted on. */
+export function heldOutNames(): NameGroup[] {
+  const unseen = unseenTokens();
   const fromLocales = heldOutLocales.map((name) => {
     const locale: LocaleDefinition = allLocales[name];
     const latin = (value: unknown) => unseen(JSON.parse(transliterated(JSON.stringify(value ?? []))));
     return { name, first: latin(locale.person?.first_name), last: latin(locale.person?.last_name) };
   });
-  const fromVectors = rowsOf(namesText).map(([name = "", first, last]) => ({
-    name,
-    first: unseen(first),
-    last: unseen(last),
-  }));
-  return [...fromLocales, ...fromVectors].filter((group) => group.first.length > 0 && group.last.length > 0);
+  return [...fromLocales, ...writtenNames(namesText, unseen)].filter(
+    (group) => group.first.length > 0 && group.last.length > 0,
+  );
 }
 
 export function oneOf<T>(list: readonly T[], random: Random): T {

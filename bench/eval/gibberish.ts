@@ -4,7 +4,9 @@ import {
   generators,
   habitualLocal,
   heldOutNames,
+  heldOutVowellessNames,
   type LocalGroup,
+  type NameGroup,
   pronounceable,
   type Random,
   writtenGroups,
@@ -39,9 +41,9 @@ function scoresOf(
   );
 }
 
-function humanGroups(): LocalGroup[] {
+function humanGroups(names: readonly NameGroup[]): LocalGroup[] {
   const random = seededRandom(4242);
-  return heldOutNames().map((group) => ({
+  return names.map((group) => ({
     name: `${group.name} (${group.first.length + group.last.length} names)`,
     locals: Array.from({ length: localsPerGroup }, () => habitualLocal(group, random)),
   }));
@@ -79,7 +81,7 @@ function calibrationLines(human: readonly number[], random: readonly number[]): 
  * `ok` holds the recall at 1 % false alarms for the five required makers and the false alarms at the threshold.
  */
 export async function evaluateGibberish(): Promise<{ lines: string[]; ok: boolean }> {
-  const groups = humanGroups();
+  const groups = humanGroups(heldOutNames());
   const human = groups.flatMap((group) => group.locals.map(gibberishScore));
   const sorted = [...human].sort((a, b) => b - a);
   const limit = sorted[Math.floor(sorted.length * falseAlarmTarget)] ?? 1;
@@ -104,6 +106,7 @@ export async function evaluateGibberish(): Promise<{ lines: string[]; ok: boolea
     ...table,
     `  ${"pronounceable (CVCV)".padEnd(22)}${percent(shareAbove(spoken, limit))}  ${percent(shareAbove(spoken, GIBBERISH_THRESHOLD))}`,
     ...falseAlarmLines("false alarms by origin", groups, limit),
+    ...falseAlarmLines("false alarms without vowels", humanGroups(heldOutVowellessNames()), limit),
     ...falseAlarmLines("false alarms on written locals", written, limit),
     ...calibrationLines(human, pooled),
   ];

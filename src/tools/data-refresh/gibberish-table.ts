@@ -25,6 +25,9 @@ import { humanLocal } from "./gibberish-human.ts";
 import { randomLocal } from "./gibberish-random.ts";
 
 const localsPerGroupMax = 20_000;
+const localsPerToken = 15;
+/** Twice those of other groups: the sequences of such names are rare, and few names must outweigh all others. */
+const localsPerVowellessToken = 30;
 const fittedLocals = 60_000;
 /** Measures that few locals of a class have keep the weight they have over all lengths. */
 const lengthClassHold = 100;
@@ -57,7 +60,11 @@ function countLocal(local: string, counts: Counts): void {
 }
 
 function localsOf(group: TokenGroup): number {
-  return Math.min(localsPerGroupMax, 15 * (group.first.length + group.last.length + group.words.length));
+  const perToken = group.isVowelless === true ? localsPerVowellessToken : localsPerToken;
+  return Math.min(
+    localsPerGroupMax,
+    perToken * (group.first.length + group.last.length + group.words.length),
+  );
 }
 
 function sumOf(tables: readonly Counts[]): Counts {
@@ -191,7 +198,8 @@ function fitGibberishModel(): GibberishModel {
     for (let i = localsOf(group); i > 0; i--) countLocal(humanLocal(group, random), counts);
   }
   const models = foldCounts.map((left) => modelOf(sumOf(foldCounts.filter((counts) => counts !== left))));
-  const examples = examplesOf(groups, models, seededRandom(7));
+  const fitted = groups.filter((group) => group.isVowelless !== true);
+  const examples = examplesOf(fitted, models, seededRandom(7));
   const ofAllLengths = { weights: fittedWeights(examples), hold: lengthClassHold };
   const weights = Array.from({ length: lengthClassCount }, (_, lengthClass) =>
     fittedWeights(
@@ -199,7 +207,7 @@ function fitGibberishModel(): GibberishModel {
       ofAllLengths,
     ),
   );
-  const points = examplesOf(groups, models, seededRandom(8)).map((example) => ({
+  const points = examplesOf(fitted, models, seededRandom(8)).map((example) => ({
     logit: logitOf(example.measures, example.length, weights),
     isGibberish: example.isGibberish,
     weight: weightOf(example),

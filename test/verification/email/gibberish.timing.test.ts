@@ -4,6 +4,8 @@ import {
   generators,
   habitualLocal,
   heldOutNames,
+  heldOutVowellessNames,
+  type NameGroup,
   writtenGroups,
 } from "../../../bench/eval/gibberish-locals.ts";
 import { seededRandom } from "../../../src/tools/data-refresh/gibberish-corpus.ts";
@@ -22,9 +24,13 @@ function shareAbove(scores: readonly number[], limit: number): number {
 }
 
 const random = seededRandom(31);
-const people = heldOutNames().flatMap((group) =>
-  Array.from({ length: 100 }, () => gibberishScore(habitualLocal(group, random))),
-);
+function scoresOf(groups: readonly NameGroup[], localsEach: number): number[] {
+  return groups.flatMap((group) =>
+    Array.from({ length: localsEach }, () => gibberishScore(habitualLocal(group, random))),
+  );
+}
+
+const people = scoresOf(heldOutNames(), 100);
 
 describe("the gibberish score of names and random text that the model was not fitted on", () => {
   test("is above the threshold for fewer than one person in two hundred", () => {
@@ -45,6 +51,10 @@ describe("the gibberish score of names and random text that the model was not fi
   test("is above the threshold for fewer than one in two hundred roles, staff numbers, words, brands, places and nicknames", () => {
     const scores = writtenGroups().flatMap((group) => group.locals.map(gibberishScore));
     expect(shareAbove(scores, GIBBERISH_THRESHOLD)).toBeLessThan(0.005);
+  });
+
+  test("is above the threshold for fewer than one person in five whose name has no vowels", () => {
+    expect(shareAbove(scoresOf(heldOutVowellessNames(), 2000), GIBBERISH_THRESHOLD)).toBeLessThan(0.2);
   });
 
   test("is at most 0.25 for 97 people in 100", () => {
