@@ -14,7 +14,7 @@ import {
   undetected,
 } from "./outcome.ts";
 import { validateDocument } from "./registry.ts";
-import { holdsSomeVatRule, vatRuleOf, vatStrengthOf } from "./vat.ts";
+import { fitsVatRule, holdsSomeVatRule, vatRuleOf, vatStrengthOf } from "./vat.ts";
 
 /** The characters that any type is written with. */
 const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
@@ -24,9 +24,8 @@ type Guess = { readonly type: DocumentType; readonly weight: number; readonly re
 
 /**
  * Detects the most likely type of a value. A customary format counts most, then how rarely a random text of the same
- * structure passes the type's check. Where no check passes, or only that of a card without a brand, a format or a
- * prefix may still decide the type, and the result says what is wrong. Accepts any text; a card number is masked,
- * detected or not.
+ * structure passes the type's check. Where no check passes, or only by chance, a format or a prefix may still decide
+ * the type, and the result says what is wrong. Accepts any text; a card number is masked, detected or not.
  * @example
  * autodetect("978-3-16-148410-0").detected === "isbn"
  */
@@ -41,8 +40,8 @@ export function autodetect(value: string): AutodetectResult {
   const guesses = plausibleTypes(number, masked)
     .map(([type, weight]) => ({ type, weight, result: validateDocument(type, value) }))
     .filter(({ result }) => result.valid);
-  const likely = guesses.every(isCardByChance) ? likelyType(number, masked) : null;
-  if (guesses.length > 0 && (likely === null || likely[0] === "card")) {
+  const likely = guesses.every(isByChance) ? likelyType(number, masked) : null;
+  if (guesses.length > 0 && (likely === null || guesses.some(({ type }) => type === likely[0]))) {
     const hasVat = guesses.some(({ type }) => type === "vat");
     return ranked(guesses, hasVat ? [] : bareVatCandidates(number));
   }
@@ -51,9 +50,14 @@ export function autodetect(value: string): AutodetectResult {
   return { ...validateDocument(type, value), detected: type, confidence, candidates: [{ type, confidence }] };
 }
 
-/** Returns whether a guess is a card without a brand, whose Luhn digit one number in ten has by chance. */
-function isCardByChance({ result }: Guess): boolean {
-  return result.type === "card" && result.details.brand === null;
+/**
+ * Returns whether a check is passed by chance: one number in ten has a Luhn digit, which is all that a card without a
+ * brand has, and one VAT number in a hundred the check digits of a CNPJ of its length, such as `NL123456789B01`.
+ */
+function isByChance({ result }: Guess): boolean {
+  if (result.type === "card") return result.details.brand === null;
+  if (result.type !== "cnpj" || result.details.alphanumeric !== true) return false;
+  return result.normalized !== null && fitsVatRule(result.normalized);
 }
 
 function unrecognised(result: UndetectedResult, candidates: readonly Candidate[]): AutodetectResult {

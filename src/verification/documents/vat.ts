@@ -58,6 +58,14 @@ function strengthOfBody(rule: VatRule, body: string): IdentityStrength {
   return rule.strengthOf?.(body) ?? rule.strength;
 }
 
+/** Returns whether a compact number has the structure of its prefix's rule, whatever its check digits. */
+export function fitsVatRule(number: string): boolean {
+  const rule = vatRuleOf(number);
+  if (rule === null || !number.startsWith(rule.prefix)) return false;
+  const body = number.slice(rule.prefix.length);
+  return rule.lengths.includes(body.length) && rule.fits(body);
+}
+
 /** Returns whether a number without a prefix is valid by the rule of some European country. */
 export function holdsSomeVatRule(body: string): boolean {
   return europeanRules.some(
