@@ -88,8 +88,9 @@ export function createChatWork(dependencies: ChatDependencies): (call: ChatCall)
               onEnd: (ending) => receiptFields(ledger.issue(receiptId, ending), origin),
             });
             const headers = { ...STREAM_HEADERS, ...receiptHeaders(receiptId, origin) };
-            const kept = relay.kept.then((text): KeptAnswer => ({ status: 200, headers, body: text }));
-            return { status: 200, headers, body: relay.body, kept };
+            const keptAnswer = (text: string | null): KeptAnswer | null =>
+              text === null ? null : { status: 200, headers, body: text };
+            return { status: 200, headers, body: relay.body, kept: relay.kept.then(keptAnswer) };
           },
         };
       },

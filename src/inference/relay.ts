@@ -14,9 +14,9 @@ export type Relay = {
   readonly body: ByteSource;
   /**
    * Resolves with the sent text, and the unsent end where the caller left. A long answer is condensed into few events; of
-   * one too long to be kept, only the end.
+   * one too long to be kept, only the end. Null where nothing was sent, or its end could not be written.
    */
-  readonly kept: Promise<string>;
+  readonly kept: Promise<string | null>;
 };
 
 export type RelayOptions = {
@@ -51,7 +51,7 @@ const KEPT_ANSWER_MAX = 1_048_576;
  * last is held back until the next. When the caller leaves, the upstream is cancelled at once.
  */
 export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
-  const { promise: kept, resolve: keep } = Promise.withResolvers<string>();
+  const { promise: kept, resolve: keep } = Promise.withResolvers<string | null>();
   const answer = createRelayedAnswer();
   /** Null once it exceeds the limit. */
   let sent: string[] | null = [];
@@ -154,7 +154,14 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
   function cancel(): void {
     if (hasEnded) return;
     stream.cancel();
-    keepAll(lastText("caller_left"));
+    try {
+      const last = lastText("caller_left");
+      // Who left before anything was sent has paid all the same: the payment still buys an answer.
+      if (sink !== null) keepAll(last);
+    } finally {
+      // Of no effect where the answer is kept.
+      keep(null);
+    }
   }
 
   /** Catches errors, which would otherwise reach the connection. */
@@ -166,6 +173,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
       } catch (error) {
         close();
         stream.cancel();
+        keep(null);
         sink?.fail(error);
       }
     };

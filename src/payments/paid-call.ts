@@ -26,9 +26,9 @@ export type PreparedAnswer =
   | ({ readonly kind: "answer" } & KeptAnswer)
   | {
       readonly kind: "stream";
-      /** Starts the reply, whose first byte is ready. `kept` resolves with the answer to keep, or null. */
+      /** Starts the reply, whose first byte is ready. `kept` resolves at its end with the answer to keep, or null. */
       readonly start: (payment: SettledPayment) => PaidReply & { readonly kept: Promise<KeptAnswer | null> };
-      /** Called instead of `start` where the payment was not settled. */
+      /** Called instead of `start` where the payment was not settled, and where `start` fails. */
       readonly cancel: () => void;
     };
 

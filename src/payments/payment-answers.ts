@@ -1,14 +1,16 @@
 import type { Clock } from "../platform/clock.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type KeptAnswer, unsealAnswer } from "./kept-answer.ts";
-import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
+import type { PaidCall, PaidReply, Payment, SettledPayment } from "./paid-call.ts";
 import { type PayingCall, paymentOf, receiptHeaders, sealKept } from "./paying-call.ts";
 import { challenge, outcomeUnknown } from "./payment-refusals.ts";
+import type { PaymentReservations } from "./payment-reservations.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult } from "./settlement.ts";
 import { settlementHeaders } from "./x402-codec.ts";
 
 export type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
 type Prepared = Awaited<ReturnType<PaidCall["work"]>>;
+type PreparedStream = Extract<Prepared, { kind: "stream" }>;
 
 /** The replies to a call after its settlement. */
 export type PaymentAnswers = {
@@ -30,12 +32,15 @@ export type PaymentAnswers = {
 
 export type PaymentAnswersDependencies = {
   readonly store: Pick<PaymentStore, "keepAnswer">;
+  /** A payment is held until the end of the stream that it bought, or two calls at once would have two of them. */
+  readonly reservations: Pick<PaymentReservations, "holdUntil">;
   readonly clock: Clock;
   readonly reportError: (error: unknown) => void;
 };
 
 export function createPaymentAnswers({
   store,
+  reservations,
   clock,
   reportError,
 }: PaymentAnswersDependencies): PaymentAnswers {
@@ -72,18 +77,32 @@ export function createPaymentAnswers({
     paying: PayingCall,
     payment: Payment,
     { transaction }: SettledResult,
-    prepared: Extract<Prepared, { kind: "stream" }>,
+    prepared: PreparedStream,
   ): PaidReply {
-    const { kept, ...reply } = prepared.start({ ...payment, transaction });
-    kept
+    const { kept, ...reply } = started(prepared, { ...payment, transaction });
+    const ended = kept
       .then((answer) => {
         if (answer !== null) store.keepAnswer(payment.paymentId, sealKept(answer, paying));
       })
       .catch(reportError);
+    reservations.holdUntil(payment.paymentId, ended);
     return { ...reply, headers: { ...reply.headers, ...receiptHeaders(paying.sent, payment, transaction) } };
   }
 
   return { first, again, unsettled };
+}
+
+/** Starts a stream, or stops its source where that fails. */
+function started(
+  { start, cancel }: PreparedStream,
+  payment: SettledPayment,
+): ReturnType<PreparedStream["start"]> {
+  try {
+    return start(payment);
+  } catch (error) {
+    cancel();
+    throw error;
+  }
 }
 
 async function answerOf(

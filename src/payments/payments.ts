@@ -68,7 +68,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   const hasSolana = options.payees.some(({ network }) => network.kind === "solana");
   const feePayerOf = async () => (hasSolana ? await feePayers.current() : () => null);
   const reservations = createPaymentReservations({ perPayerMax: options.inFlightPerPayerMax });
-  const answers = createPaymentAnswers(dependencies);
+  const answers = createPaymentAnswers({ ...dependencies, reservations });
   let waiting = 0;
   const poll = createSettlementPoll({
     store,

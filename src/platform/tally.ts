@@ -2,6 +2,8 @@
 export type Tally = {
   readonly count: (name: string) => number;
   readonly add: (name: string, by: number) => void;
+  /** Returns how many names have a count. */
+  readonly size: () => number;
   readonly entries: () => Iterable<readonly [name: string, count: number]>;
 };
 
@@ -14,6 +16,7 @@ export function createTally(): Tally {
       if (after > 0) counts.set(name, after);
       else counts.delete(name);
     },
+    size: () => counts.size,
     entries: () => counts,
   };
 }

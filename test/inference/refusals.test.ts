@@ -264,6 +264,54 @@ describe("with a payment", () => {
     expect((await first).status).toBe(200);
   });
 
+  test("is 409 until the end of the stream that it buys, and its caller may leave at any moment", async () => {
+    world.upstream.setAnswer({ breakAfter: 2, breakBy: "hang" });
+    const body = JSON.stringify({ ...BODY, stream: true });
+    const settled = world.facilitator.settled.size;
+    const headers = { "PAYMENT-SIGNATURE": payFor(await post(CHAT, body))["PAYMENT-SIGNATURE"] };
+    const leaving = new AbortController();
+    const call = { method: "POST", body, headers: { "Content-Type": "application/json", ...headers } };
+    expect((await fetch(`${world.url}${CHAT}`, { ...call, signal: leaving.signal })).status).toBe(200);
+    const calls = world.upstream.calls.length;
+    expect((await refusalOf(await post(CHAT, body, headers))).slice(0, 2)).toEqual([409, "payment_in_use"]);
+    leaving.abort();
+    await until("end", async () => (await post(CHAT, body, headers)).status === 200);
+    expect(await (await post(CHAT, body, headers)).text()).toContain('"receipt":"');
+    expect([world.upstream.calls.length, world.facilitator.settled.size]).toEqual([calls, settled + 1]);
+  });
+
+  test("has its answer also where the caller of a stream leaves while it is settled", async () => {
+    const body = JSON.stringify({ ...BODY, stream: true });
+    const headers = { "PAYMENT-SIGNATURE": payFor(await post(CHAT, body))["PAYMENT-SIGNATURE"] };
+    const settling = Promise.withResolvers<void>();
+    const going = Promise.withResolvers<void>();
+    world.facilitator.setFault(async (path) => {
+      if (path === "verify") return Response.json({ isValid: true });
+      settling.resolve();
+      await going.promise;
+      return Response.json({ success: true, transaction: "0x1", network: "eip155:8453" });
+    });
+    const leaving = new AbortController();
+    const call = { method: "POST", body, headers: { "Content-Type": "application/json", ...headers } };
+    const left = fetch(`${world.url}${CHAT}`, { ...call, signal: leaving.signal }).catch(() => null);
+    await settling.promise;
+    leaving.abort();
+    await left;
+    going.resolve();
+    world.facilitator.setFault(null);
+    const settled = world.facilitator.settled.size;
+    let text = "";
+    await until("answer", async () => {
+      const reply = await post(CHAT, body, headers);
+      text = await reply.text();
+      return reply.status === 200;
+    });
+    expect(text).toContain('"content":"reader"');
+    expect(text).toEndWith("data: [DONE]\n\n");
+    expect(await (await post(CHAT, body, headers)).text()).toBe(text);
+    expect(world.facilitator.settled.size).toBe(settled);
+  });
+
   test("whose settlement is refused is 402, and of which nobody knows is 503, not to be tried by itself", async () => {
     for (const stream of [false, true]) {
       const body = JSON.stringify({ ...BODY, stream });

@@ -259,6 +259,8 @@ test("a stream is paid when its first byte is there, and given again whole witho
   const reader = reply.body?.getReader();
   const first = new TextDecoder().decode((await reader?.read())?.value);
   expect(first).toStartWith("paid by 0x");
+  const second = await fetch(server.url, call);
+  expect([second.status, await second.json()]).toMatchObject([409, { error: { code: "payment_in_use" } }]);
   source.release(1);
   let whole = first;
   for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
@@ -269,6 +271,27 @@ test("a stream is paid when its first byte is there, and given again whole witho
   expect([again.status, await again.text(), source.seen.started]).toEqual([200, whole, 1]);
   expect(facilitator.settled.size).toBe(before + 1);
   expect(server.bugs).toEqual([]);
+});
+
+test("a stream that cannot be started is stopped, and its payment buys the next", async () => {
+  const source = createSource(1);
+  source.release(0);
+  let isBroken = true;
+  await using server = await openServer(async (payment) => {
+    const prepared = await source.work(payment);
+    if (prepared.kind === "answer" || !isBroken) return prepared;
+    const start = (): never => {
+      throw new Error("no space left");
+    };
+    return { ...prepared, start };
+  });
+  const before = facilitator.settled.size;
+  const { headers, reply } = await pay(server.url, "v");
+  expect([reply.status, source.seen.cancelled]).toEqual([500, 1]);
+  isBroken = false;
+  const next = await fetch(server.url, { method: "POST", body: "v", headers });
+  expect([next.status, await next.text()]).toEqual([200, expect.stringContaining("part 0")]);
+  expect(facilitator.settled.size).toBe(before + 1);
 });
 
 test("a stream whose payment is not settled is cancelled, and one that is left ends its source", async () => {
