@@ -13,6 +13,8 @@ export type EventParser = {
    * of more than 4 MB. Linear in the bytes.
    */
   readonly push: (part: Uint8Array) => readonly string[];
+  /** Returns whether the parts end with a `[DONE]` that has no empty line behind it, as some upstreams leave it out. */
+  readonly endsWithDone: () => boolean;
 };
 
 export function createEventParser(): EventParser {
@@ -28,7 +30,7 @@ export function createEventParser(): EventParser {
       if (data.length > 0) events.push(data.length === 1 ? (data[0] ?? "") : data.join("\n"));
       data = [];
       held = 0;
-    } else if (line.startsWith("data:")) data.push(line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5));
+    } else if (line.startsWith("data:")) data.push(dataOf(line));
   }
 
   return {
@@ -63,7 +65,17 @@ export function createEventParser(): EventParser {
       if (held > EVENT_CHARACTERS_MAX) throw tooLong();
       return events;
     },
+    endsWithDone() {
+      const line = pieces.join("");
+      const isData = line.startsWith("data:");
+      return isData ? data.length === 0 && dataOf(line) === DONE : data.length === 1 && data[0] === DONE;
+    },
   };
+}
+
+/** Returns the value of a line with data. */
+function dataOf(line: string): string {
+  return line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5);
 }
 
 /** Whether a part is just one event of one line, as most are. */

@@ -67,8 +67,12 @@ export function readStream(reply: OpenReply): Promise<OpenStream | string> {
         if (!isOpen && end === null) look(data);
       }
     }
-    if (at !== -1)
-      finish(isOpen ? { isComplete: true, reason: null } : { isComplete: false, reason: NO_TOKEN });
+    if (at !== -1) finishWhole();
+  }
+
+  /** At the `[DONE]`. */
+  function finishWhole(): void {
+    finish(isOpen ? { isComplete: true, reason: null } : { isComplete: false, reason: NO_TOKEN });
   }
 
   function follow(by: StreamFollower): void {
@@ -97,8 +101,11 @@ export function readStream(reply: OpenReply): Promise<OpenStream | string> {
       }
       if (isOpen && follower === null) flow.pause();
     },
-    end: (error) =>
-      finish({ isComplete: false, reason: error?.reason ?? (isOpen ? "ended without [DONE]" : NO_TOKEN) }),
+    end(error) {
+      if (parser.endsWithDone()) finishWhole();
+      else
+        finish({ isComplete: false, reason: error?.reason ?? (isOpen ? "ended without [DONE]" : NO_TOKEN) });
+    },
   });
   if (/^text\/event-stream\b/i.test(reply.headers.get("content-type") ?? "")) flow.resume();
   else finish({ isComplete: false, reason: "the answer is no stream" });

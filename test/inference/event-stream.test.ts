@@ -24,6 +24,33 @@ describe("events of a stream", () => {
     expect(eventsOf("data: one\n\ndata: half\n")).toEqual(["one"]);
   });
 
+  test("end with the [DONE], whether its empty line comes or not, and with no other half of an event", () => {
+    const endsWithDone = (text: string) => {
+      const parser = createEventParser();
+      for (const byte of Buffer.from(text)) parser.push(Buffer.from([byte]));
+      return parser.endsWithDone();
+    };
+    for (const end of [
+      "data: [DONE]",
+      "data:[DONE]",
+      "data: [DONE]\n",
+      "data: [DONE]\r\n",
+      "data: [DONE]\nid: 3",
+    ]) {
+      expect([end, endsWithDone(`data: 1\n\n${end}`), endsWithDone(end)]).toEqual([end, true, true]);
+    }
+    for (const end of [
+      "data: [DONE",
+      "[DONE]",
+      "data: x\ndata: [DONE]",
+      "data: [DONE]\ndata: x",
+      ": [DONE]",
+      "",
+    ]) {
+      expect([end, endsWithDone(`data: 1\n\n${end}`)]).toEqual([end, false]);
+    }
+  });
+
   test("of more than 4 MB are refused before they are whole", () => {
     for (const part of ["a".repeat(65_536), `data: ${"a".repeat(1000)}\n`]) {
       const parser = createEventParser();

@@ -211,6 +211,20 @@ test("a second [DONE], NUL bytes and events of any JSON are no harm", async () =
   expect(text).toContain('"receipt":"');
 });
 
+test("a stream that is closed right behind its [DONE] is whole, and one that is cut before it is broken off", async () => {
+  for (const end of ["data: [DONE]", "data: [DONE]\n", "data:[DONE]\r\n"]) {
+    const world = await openBefore(() => streamOf([eventOf({ content: "a" }), eventOf({}, "stop"), end]));
+    const text = await (await world.pay(CHAT, STREAM)).text();
+    expect([end, text.includes('"error"'), text.endsWith("data: [DONE]\n\n")]).toEqual([end, false, true]);
+    const last = JSON.parse(text.split("\n\n").at(-3)?.slice("data: ".length) ?? "null");
+    expect(JSON.parse(readJws(last.receipt)?.payload ?? "null")).toMatchObject({ outcome: "complete" });
+  }
+  await expectBrokenOff(
+    await openBefore(() => streamOf([eventOf({ content: "a" }), eventOf({}, "stop"), "data: [DONE"])),
+  );
+  await expectFree(await openBefore(() => streamOf(["data: [DONE]"])), STREAM);
+});
+
 test("an error that is null in every event is none, and one that is a text ends the stream", async () => {
   const withError = (event: string, error: unknown) =>
     event.replace('"id":"c"', `"id":"c","error":${JSON.stringify(error)}`);
