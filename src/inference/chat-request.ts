@@ -8,12 +8,14 @@ import {
 import type { Steps } from "../platform/steps.ts";
 import { decodeUtf8 } from "../platform/utf8.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
-import { withMembers } from "./json-members.ts";
+import { findMembers, type Members, withMembers } from "./json-members.ts";
 
 /** A chat completion that is asked for. What is not looked at here is the upstream's to check. */
 export type ChatRequest = {
   /** As it was sent. */
   readonly text: string;
+  /** Of the body, in the text. */
+  readonly members: Members;
   readonly body: JsonObject;
   readonly model: string;
   readonly messages: readonly JsonObject[];
@@ -57,10 +59,15 @@ export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<R
   if (body === TOO_DEEP) return refusal(`The body must be nested at most ${DEPTH_MAX} deep.`, null);
   if (await repeatsName(text, body, step))
     return refusal("No object of the body may have a name twice.", null);
-  return readFields(text, body as JsonValue);
+  const read = readFields(body as JsonValue);
+  if (!read.ok) return read;
+  const members = await step(() => findMembers(text));
+  return { ok: true, request: { ...read.fields, text, members } };
 }
 
-function readFields(text: string, body: JsonValue): ReadChatRequest {
+type ReadFields = { readonly ok: true; readonly fields: Omit<ChatRequest, "text" | "members"> } | ChatRefusal;
+
+function readFields(body: JsonValue): ReadFields {
   if (!isObject(body)) return refusal("The body must be a JSON object.", null);
   const misspelt = misspeltName(body);
   if (misspelt !== null) return refusal(`${misspelt} must be written in small letters.`, misspelt);
@@ -89,8 +96,7 @@ function readFields(text: string, body: JsonValue): ReadChatRequest {
   const limits = [body.max_completion_tokens, body.max_tokens].filter((value) => typeof value === "number");
   return {
     ok: true,
-    request: {
-      text,
+    fields: {
       body,
       model,
       messages,
@@ -105,12 +111,13 @@ function readFields(text: string, body: JsonValue): ReadChatRequest {
 const FIELD_LENGTH_MAX = 64;
 
 /** Returns the body as the upstream gets it: under its name of the model, and with the usage of a stream asked for. */
-export function upstreamBody({ text, body, isStream }: ChatRequest, upstreamModel: string): string {
+export function upstreamBody({ text, members, body, isStream }: ChatRequest, upstreamModel: string): string {
   const options = isObject(body.stream_options) ? body.stream_options : {};
-  return withMembers(text, {
+  const set = {
     ...(body.model === upstreamModel ? {} : { model: JSON.stringify(upstreamModel) }),
     ...(isStream ? { stream_options: JSON.stringify({ ...options, include_usage: true }) } : {}),
-  });
+  };
+  return withMembers(text, set, members);
 }
 
 /**

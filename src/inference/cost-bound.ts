@@ -1,7 +1,6 @@
 import { isObject } from "../platform/json-value.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
-import { memberSpans, numbersWithin } from "./json-members.ts";
 import type { Model } from "./model-table.ts";
 
 /** The most that a call can cost, and its token counts. */
@@ -45,12 +44,8 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
   if (images > 0 && model.imageTokensMax === null) {
     return { ok: false, message: `${model.model} takes no images here.`, param: "messages" };
   }
-  const read = Object.entries(request.body).flatMap(([name, value]) =>
-    UNREAD_FIELDS.has(name) ? [] : [value],
-  );
   const inputTokens =
-    Buffer.byteLength(JSON.stringify(read)) +
-    lostDigits(request.text) -
+    readBytes(request) -
     imageBytes +
     request.messages.length * TOKENS_AROUND_MESSAGE +
     TOKENS_AROUND_ALL +
@@ -63,18 +58,16 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
 }
 
 /**
- * Returns by how much the numbers that the model reads are longer in the request than they are once parsed here: one of
- * 400 digits, which is infinite in JavaScript, reaches the upstream to the letter.
+ * Returns the bytes of what the model reads, in the shortest JSON but for its numbers: one of 400 digits, which is infinite
+ * in JavaScript, reaches the upstream to the letter.
  */
-function lostDigits(text: string): number {
-  let lost = 0;
-  for (const [name, { start, end }] of memberSpans(text)) {
-    if (UNREAD_FIELDS.has(name)) continue;
-    for (const number of numbersWithin(text, start, end)) {
-      lost += Math.max(0, number.length - JSON.stringify(Number(number)).length);
-    }
+function readBytes({ text, members }: ChatRequest): number {
+  let bytes = "[".length;
+  for (const [name, { start, end, surplus }] of members) {
+    // One for the comma or bracket behind it.
+    if (!UNREAD_FIELDS.has(name)) bytes += Buffer.byteLength(text.slice(start, end)) - surplus + 1;
   }
-  return lost;
+  return bytes;
 }
 
 /** Returns the address of an image, which may be the image itself: it counts by the table and not by its length. */
@@ -108,7 +101,7 @@ function countParts(messages: readonly JsonObject[]): {
       const type = isObject(part) ? part.type : null;
       if (type === "image_url") {
         images += 1;
-        imageBytes += Buffer.byteLength(JSON.stringify(addressOf(part)));
+        imageBytes += Buffer.byteLength(addressOf(part));
       } else if (type !== "text" && type !== "refusal") {
         return { images, imageBytes, others: String(type).slice(0, 40) };
       }

@@ -1,6 +1,5 @@
 import { isObject } from "../platform/json-value.ts";
 import type { JsonObject } from "./choices.ts";
-import { endOfString } from "./json-members.ts";
 
 /** Reads the text out of events that differ from the one before in their text alone, without parsing them. */
 export type PlainDeltas = {
@@ -65,4 +64,13 @@ function plainIndexOf({ choices, usage = null, error = null }: JsonObject): numb
 function contentOf({ choices }: { readonly choices?: unknown }): unknown {
   const choice: unknown = Array.isArray(choices) ? choices[0] : null;
   return isObject(choice) && isObject(choice.delta) ? choice.delta.content : null;
+}
+
+/** Returns the end of the string that starts here, in valid JSON. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); ; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text[at - 1 - escapes] === "\\") escapes += 1;
+    if (escapes % 2 === 0) return at + 1;
+  }
 }
