@@ -1,5 +1,5 @@
 import type { Accepted, CheckFacts } from "../contract/specification/directory/check.ts";
-import { findKnownNetwork, findToken, microUsdOfUnits } from "../payments/tokens.ts";
+import { findKnownNetwork, microUsdOf } from "../payments/tokens.ts";
 
 /** What one way to pay costs. */
 export type AskedPrice = { readonly network: string; readonly microUsd: bigint };
@@ -10,17 +10,11 @@ export function askedPrices({ observed }: CheckFacts): readonly AskedPrice[] {
   return prices.sort((a, b) => (a.microUsd < b.microUsd ? -1 : Number(a.microUsd > b.microUsd)));
 }
 
-function priceOf(way: Accepted): AskedPrice | null {
-  const network = findKnownNetwork(way.network);
-  const microUsd = network === null || network.isTest ? null : microUsdOf(way);
-  return network === null || microUsd === null ? null : { network: network.id, microUsd };
-}
-
-/** Returns what one way to pay costs, on a test network too; null where its token is not known. */
-export function microUsdOf({ network: name, asset, amount }: Accepted): bigint | null {
+function priceOf({ network: name, asset, amount }: Accepted): AskedPrice | null {
   const network = findKnownNetwork(name);
-  const token = network === null ? null : findToken(network, asset);
-  return token === null ? null : microUsdOfUnits(BigInt(amount), token);
+  if (network === null || network.isTest) return null;
+  const microUsd = microUsdOf({ network: name, asset, units: BigInt(amount) });
+  return microUsd === null ? null : { network: network.id, microUsd };
 }
 
 /** Returns whether tokens of a network are known here, so that others can be distinguished from them. */

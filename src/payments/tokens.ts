@@ -108,7 +108,7 @@ export function kindOf(name: string): KnownNetwork["kind"] {
 const USD_DECIMALS = 6n;
 
 /** Returns atomic units of a token of at least six decimals as micro-USD, rounded up: never less than what is asked. */
-export function microUsdOfUnits(units: bigint, { decimals }: Pick<Token, "decimals">): bigint {
+function microUsdOfUnits(units: bigint, { decimals }: Pick<Token, "decimals">): bigint {
   const beyond = 10n ** (BigInt(decimals) - USD_DECIMALS);
   return (units + beyond - 1n) / beyond;
 }
@@ -118,4 +118,26 @@ export function findToken({ kind, tokens }: KnownNetwork, asset: string): Token 
   const isSame = (one: string) =>
     kind === "evm" ? one.toLowerCase() === asset.toLowerCase() : one === asset;
   return tokens.find((token) => isSame(token.asset)) ?? null;
+}
+
+/** An amount of a token, as a way to pay names it. */
+export type TokenAmount = { readonly network: string; readonly asset: string; readonly units: bigint };
+
+/** Returns what an amount costs in micro-USD, on a test network too; null where its token is not known. */
+export function microUsdOf({ network: name, asset, units }: TokenAmount): bigint | null {
+  const network = findKnownNetwork(name);
+  const token = network === null ? null : findToken(network, asset);
+  return token === null ? null : microUsdOfUnits(units, token);
+}
+
+/** Listed prices have at most nine digits before the point. */
+const LISTED_MICRO_USD_MAX = 999_999_999_999_999n;
+
+/**
+ * Returns the price that a listing shows for an amount, in micro-USD; null for one that is too large to be listed. A token
+ * that is not known is read as USDC, whose atomic unit is a micro-USD.
+ */
+export function listedMicroUsd(amount: TokenAmount): number | null {
+  const microUsd = microUsdOf(amount) ?? amount.units;
+  return microUsd <= LISTED_MICRO_USD_MAX ? Number(microUsd) : null;
 }

@@ -1,9 +1,9 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
 import type { Accepted } from "../contract/specification/directory/check.ts";
-import { microUsdOf } from "../judge/asked-price.ts";
 import type { FailureReason } from "../net/failure.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import { NETWORKS } from "../payments/networks.ts";
+import { listedMicroUsd } from "../payments/tokens.ts";
 import type { Clock } from "../platform/clock.ts";
 import { dayOf } from "../platform/days.ts";
 import type { Probe, ProbeStore } from "../store/probe-port.ts";
@@ -21,8 +21,6 @@ export type ListingProbeDependencies = {
 /** Of one listing in one round. */
 const PROBED_RESOURCES_MAX = 20;
 const BODY_BYTES_MAX = 65_536;
-/** Prices have at most nine digits before the point. */
-const MICRO_USD_MAX = 999_999_999_999_999n;
 /** A resource that answers so may take another method. */
 const MAY_TAKE_ANOTHER_METHOD: readonly number[] = [400, 404, 405, 415, 422];
 const NOT_LOOKED_UP: readonly FailureReason[] = ["dns_failed", "dns_timeout"];
@@ -97,9 +95,8 @@ export function createListingProbe(
 function paymentOf({ accepts }: Probed): Pick<Probe, "payTo" | "priceMicroUsd"> {
   const way = usualWay(accepts);
   if (way === undefined) return { payTo: null, priceMicroUsd: null };
-  // A token that is not known is read as USDC, whose atomic unit is a micro-USD.
-  const microUsd = microUsdOf(way) ?? BigInt(way.amount);
-  return { payTo: way.pay_to, priceMicroUsd: microUsd <= MICRO_USD_MAX ? Number(microUsd) : null };
+  const { network, asset, amount } = way;
+  return { payTo: way.pay_to, priceMicroUsd: listedMicroUsd({ network, asset, units: BigInt(amount) }) };
 }
 
 /** Returns the same way to pay in whatever order they come: USDC by the order of networks, else the first. */

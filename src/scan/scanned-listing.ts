@@ -1,5 +1,5 @@
 import { formatUsdFixed } from "../billing/money.ts";
-import { findKnownNetwork, findToken, microUsdOfUnits } from "../payments/tokens.ts";
+import { listedMicroUsd } from "../payments/tokens.ts";
 import type { JsonObject } from "../platform/json-value.ts";
 import { amountOf, challengePerResource } from "./challenge.ts";
 import { type Evidence, written } from "./evidence.ts";
@@ -29,8 +29,6 @@ export type ScannedListing = {
   }[];
   readonly judged_by: string;
 };
-
-const MICRO_USD_MAX = 999_999_999_999_999n;
 
 /**
  * Returns the listing of a scanned host; null where none of its resources names a payee over https. `judgeUrl` is the server
@@ -80,15 +78,13 @@ export function listedHost({ origin }: Evidence): string | null {
   return protocol === "https:" ? hostname : null;
 }
 
-/** Returns the price of a way to pay. A token that is not known is read as USDC, whose atomic unit is a micro-USD. */
+/** Returns the price of a way to pay. */
 function usdOf(entry: JsonObject): string | null {
   const amount = amountOf(entry);
   if (typeof amount !== "string" || !/^\d{1,78}$/.test(amount)) return null;
-  const network = findKnownNetwork(written(entry.network));
-  const token = network === null ? null : findToken(network, written(entry.asset));
-  const units = BigInt(amount);
-  const microUsd = token === null ? units : microUsdOfUnits(units, token);
-  return microUsd > MICRO_USD_MAX ? null : formatUsdFixed(Number(microUsd), 6);
+  const [network, asset] = [written(entry.network), written(entry.asset)];
+  const microUsd = listedMicroUsd({ network, asset, units: BigInt(amount) });
+  return microUsd === null ? null : formatUsdFixed(microUsd, 6);
 }
 
 function medianMs({ exchanges }: Evidence): number | null {

@@ -29,6 +29,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "directory",
     "billing/money",
     "payments/networks",
+    "payments/tokens",
   ],
   scan: [
     "platform",
