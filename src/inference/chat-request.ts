@@ -9,6 +9,7 @@ import type { Steps } from "../platform/steps.ts";
 import { decodeUtf8 } from "../platform/utf8.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
 import { findMembers, type Members, withMembers } from "./json-members.ts";
+import { PRICED_BY_VALUE } from "./unpriced.ts";
 
 /** A chat completion that is asked for. What is not looked at here is the upstream's to check. */
 export type ChatRequest = {
@@ -44,9 +45,10 @@ const CHOICES_MAX = 128;
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
 /** Fields that decide the price, or which answer comes. */
-const DECIDING_FIELDS: ReadonlySet<string> = new Set(
-  "model messages stream stream_options n max_tokens max_completion_tokens".split(" "),
-);
+const DECIDING_FIELDS: ReadonlySet<string> = new Set([
+  ..."model messages stream stream_options n max_tokens max_completion_tokens".split(" "),
+  ...PRICED_BY_VALUE,
+]);
 
 /** Reads the body of a chat completion, in JSON. */
 export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<ReadChatRequest> {

@@ -2,6 +2,7 @@ import { isObject } from "../platform/json-value.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
 import type { Model } from "./model-table.ts";
+import { findUnpriced, type Unpriced } from "./unpriced.ts";
 
 /** The most that a call can cost, and its token counts. */
 export type CostBound = {
@@ -37,6 +38,8 @@ const UNREAD_FIELDS: ReadonlySet<string> = new Set(
  * Linear in the request.
  */
 export function boundCost(request: ChatRequest, model: Model): BoundCost {
+  const unpriced = findUnpriced(request.body) ?? overMax(request, model);
+  if (unpriced !== null) return { ok: false, ...unpriced };
   const { images, imageBytes, others } = countParts(request.messages);
   if (others !== null) {
     return { ok: false, message: `Parts of type ${others} have no price here.`, param: "messages" };
@@ -50,11 +53,17 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
     request.messages.length * TOKENS_AROUND_MESSAGE +
     TOKENS_AROUND_ALL +
     images * (model.imageTokensMax ?? 0);
-  const outputEach = Math.min(request.outputTokensMax ?? model.outputTokensMax, model.outputTokensMax);
-  const outputTokens = outputEach * request.choices;
+  const outputTokens = (request.outputTokensMax ?? model.outputTokensMax) * request.choices;
   // The upstream refuses input beyond the model's context.
   const readTokens = Math.min(inputTokens, model.contextTokens);
   return { ok: true, inputTokens, outputTokens, microUsd: priceOf(model, readTokens, outputTokens) };
+}
+
+/** The body is passed on as it is, so a limit beyond the table's would be another than the one that is priced. */
+function overMax({ body }: ChatRequest, { model, outputTokensMax }: Model): Unpriced | null {
+  const param = ["max_tokens", "max_completion_tokens"].find((name) => Number(body[name]) > outputTokensMax);
+  const message = `${model} makes at most ${outputTokensMax} tokens for each choice: lower ${param}.`;
+  return param === undefined ? null : { message, param };
 }
 
 /**
@@ -62,10 +71,13 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
  * in JavaScript, reaches the upstream to the letter.
  */
 function readBytes({ text, members }: ChatRequest): number {
+  const isAscii = Buffer.byteLength(text) === text.length;
   let bytes = "[".length;
   for (const [name, { start, end, surplus }] of members) {
+    if (UNREAD_FIELDS.has(name)) continue;
+    const written = isAscii ? end - start : Buffer.byteLength(text.slice(start, end));
     // One for the comma or bracket behind it.
-    if (!UNREAD_FIELDS.has(name)) bytes += Buffer.byteLength(text.slice(start, end)) - surplus + 1;
+    bytes += written - surplus + 1;
   }
   return bytes;
 }

@@ -149,6 +149,40 @@ describe("the bound of a call's cost", () => {
     expect((await boundOf(limits)).outputTokens).toBe(3000);
   });
 
+  test("is refused for what would make another call of it at the upstream than the one that is priced", async () => {
+    const plain = { model: "m", messages: [user("hi")], max_tokens: 4000 };
+    const paramOf = async (body: object) => {
+      const bound = boundCost(await requestOf({ ...plain, ...body }), modelOf(ROW));
+      return bound.ok ? null : bound.param;
+    };
+    for (const [param, value] of [
+      ["max_tokens", 4001],
+      ["max_completion_tokens", 1e15],
+      ["service_tier", "priority"],
+      ["service_tier", "flex"],
+      ["service_tier", 1],
+      ["prediction", { type: "content", content: "x" }],
+      ["web_search_options", {}],
+      ["audio", { voice: "alloy", format: "wav" }],
+      ["best_of", 20],
+      ["models", ["a/dear-one"]],
+      ["modalities", ["text", "audio"]],
+      ["tools", [{ type: "function", function: {} }, { type: "browser_search" }]],
+    ] as const) {
+      expect([param, value, await paramOf({ [param]: value })]).toEqual([param, value, param]);
+    }
+    for (const fields of [
+      { max_completion_tokens: 4000 },
+      { service_tier: "auto" },
+      { service_tier: "default" },
+      { service_tier: null, prediction: null },
+      { modalities: ["text"] },
+      { tools: [{ type: "function", function: {} }, { type: "custom", custom: {} }, { function: {} }] },
+    ]) {
+      expect([fields, await paramOf(fields)]).toEqual([fields, null]);
+    }
+  });
+
   test("is refused for parts whose tokens nobody knows", async () => {
     const request = await requestOf({
       model: "m",
@@ -245,6 +279,8 @@ describe("the body of a chat", () => {
       ['"max_completion_to\u212aens":100000', "max_completion_to\u212aens"],
       ['"me\u017f\u017fages":[]', "me\u017f\u017fages"],
       ['"N":100', "N"],
+      ['"Service_Tier":"priority"', "Service_Tier"],
+      ['"Best_Of":20', "Best_Of"],
     ] as const) {
       expect([fields, await refusalOf(bodyWith(fields))]).toEqual([fields, ["invalid_request", param]]);
     }

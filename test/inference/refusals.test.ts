@@ -159,6 +159,16 @@ describe("before a payment is asked for", () => {
     ],
     ["n = 1e9", { ...BODY, n: 1e9 }, [400, "invalid_request", "invalid_request_error", "n"]],
     [
+      "more max_tokens than the table has",
+      { ...BODY, model: "cheap", max_tokens: 51 },
+      [400, "invalid_request", "invalid_request_error", "max_tokens"],
+    ],
+    [
+      "a service_tier of another price",
+      { ...BODY, service_tier: "priority" },
+      [400, "invalid_request", "invalid_request_error", "service_tier"],
+    ],
+    [
       "a negative max_tokens",
       { ...BODY, max_tokens: -1 },
       [400, "invalid_request", "invalid_request_error", "max_tokens"],
@@ -212,7 +222,7 @@ describe("a task", () => {
   test("that may cost more than a task does is refused, and one that may not is taken", async () => {
     const dear = await post("/task-request", JSON.stringify(BODY));
     expect(await refusalOf(dear)).toEqual([400, "invalid_request", "invalid_request_error", "max_tokens"]);
-    const cheap = await world.pay("/task-request", { ...BODY, model: "cheap" });
+    const cheap = await world.pay("/task-request", { ...BODY, model: "cheap", max_tokens: 50 });
     expect(cheap.status).toBe(202);
     const { status_url: url } = (await cheap.json()) as { status_url: string };
     await until("the end of the task", async () => {
