@@ -44,11 +44,17 @@ const CHOICES_MAX = 128;
 /** Of the body, however long its texts are. */
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
+/** Fields that limit the tokens of a choice: upstreams know one or another, and llama.cpp takes `n_predict` for the last word. */
+export const LIMIT_FIELDS: readonly string[] = ["max_tokens", "max_completion_tokens", "n_predict"];
 /** Fields that decide the price, or which answer comes. */
 const DECIDING_FIELDS: ReadonlySet<string> = new Set([
-  ..."model messages stream stream_options n max_tokens max_completion_tokens".split(" "),
+  ..."model messages stream stream_options n".split(" "),
+  ...LIMIT_FIELDS,
   ...PRICED_BY_VALUE,
 ]);
+/** Those of a message and of its parts. */
+const DECIDING_MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
+const DECIDING_PART_FIELDS: ReadonlySet<string> = new Set(["type", "image_url"]);
 
 /** Reads the body of a chat completion, in JSON. */
 export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<ReadChatRequest> {
@@ -61,7 +67,7 @@ export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<R
   if (body === TOO_DEEP) return refusal(`The body must be nested at most ${DEPTH_MAX} deep.`, null);
   if (await repeatsName(text, body, step))
     return refusal("No object of the body may have a name twice.", null);
-  const read = readFields(body as JsonValue);
+  const read = await step(() => readFields(body as JsonValue));
   if (!read.ok) return read;
   const members = await step(() => findMembers(text));
   return { ok: true, request: { ...read.fields, text, members } };
@@ -71,7 +77,7 @@ type ReadFields = { readonly ok: true; readonly fields: Omit<ChatRequest, "text"
 
 function readFields(body: JsonValue): ReadFields {
   if (!isObject(body)) return refusal("The body must be a JSON object.", null);
-  const misspelt = misspeltName(body);
+  const misspelt = misspeltName(body, DECIDING_FIELDS);
   if (misspelt !== null) return refusal(`${misspelt} must be written in small letters.`, misspelt);
   const { model, messages, stream = null, stream_options: streamOptions = null, n = null } = body;
   const isName = typeof model === "string" && model !== "" && model.isWellFormed();
@@ -81,6 +87,10 @@ function readFields(body: JsonValue): ReadFields {
   if (!isMessages(messages)) {
     return refusal("messages must be a list of at least one object with a role.", "messages");
   }
+  const misspeltWithin = firstOf(messages, misspeltInMessage);
+  if (misspeltWithin !== null) {
+    return refusal(`${misspeltWithin} must be written in small letters.`, "messages");
+  }
   if (stream !== null && typeof stream !== "boolean") return refusal("stream must be a boolean.", "stream");
   if (streamOptions !== null && !isObject(streamOptions)) {
     return refusal("stream_options must be an object.", "stream_options");
@@ -88,14 +98,13 @@ function readFields(body: JsonValue): ReadFields {
   if (n !== null && !isCount(n, CHOICES_MAX)) {
     return refusal(`n must be a whole number from 1 to ${CHOICES_MAX}.`, "n");
   }
-  for (const name of ["max_tokens", "max_completion_tokens"]) {
+  for (const name of LIMIT_FIELDS) {
     const value = body[name] ?? null;
     if (value !== null && !isCount(value, Number.MAX_SAFE_INTEGER)) {
       return refusal(`${name} must be a whole number from 1.`, name);
     }
   }
-  // Upstreams know one of the two or the other.
-  const limits = [body.max_completion_tokens, body.max_tokens].filter((value) => typeof value === "number");
+  const limits = LIMIT_FIELDS.map((name) => body[name]).filter((value) => typeof value === "number");
   return {
     ok: true,
     fields: {
@@ -123,12 +132,27 @@ export function upstreamBody({ text, members, body, isStream }: ChatRequest, ups
 }
 
 /**
- * Returns the first name that is a deciding field but for its letters, or null: upstreams written in Go take it for that
- * field, and the call would be another than the one that was priced.
+ * Returns the first name of an object that is one of the fields but for its letters, or null: upstreams written in Go take it
+ * for that field, and the call would be another than the one that was priced.
  */
-function misspeltName(body: JsonObject): string | null {
-  const isMisspelt = (name: string) => !DECIDING_FIELDS.has(name) && DECIDING_FIELDS.has(folded(name));
-  return Object.keys(body).find(isMisspelt) ?? null;
+function misspeltName(object: JsonObject, fields: ReadonlySet<string>): string | null {
+  const isMisspelt = (name: string) => !fields.has(name) && fields.has(folded(name));
+  return Object.keys(object).find(isMisspelt) ?? null;
+}
+
+function misspeltInMessage(message: JsonObject): string | null {
+  const inPart = (part: JsonValue) => (isObject(part) ? misspeltName(part, DECIDING_PART_FIELDS) : null);
+  const parts: readonly JsonValue[] = Array.isArray(message.content) ? message.content : [];
+  return misspeltName(message, DECIDING_MESSAGE_FIELDS) ?? firstOf(parts, inPart);
+}
+
+/** Returns the first value that is found in a list, or null. */
+function firstOf<T>(list: readonly T[], find: (entry: T) => string | null): string | null {
+  for (const entry of list) {
+    const found = find(entry);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** In small letters, the long s and the sign of Kelvin too, which Go takes for an s and a k. */

@@ -1,5 +1,5 @@
 import { isObject } from "../platform/json-value.ts";
-import type { ChatRequest } from "./chat-request.ts";
+import { type ChatRequest, LIMIT_FIELDS } from "./chat-request.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
 import type { Model } from "./model-table.ts";
 import { findUnpriced, type Unpriced } from "./unpriced.ts";
@@ -26,7 +26,7 @@ const TOKENS_AROUND_ALL = 256;
 /** Fields that are not a part of the model's input. */
 const UNREAD_FIELDS: ReadonlySet<string> = new Set(
   (
-    "model stream stream_options n max_tokens max_completion_tokens stop seed temperature top_p top_k min_p " +
+    "model stream stream_options n max_tokens max_completion_tokens n_predict stop seed temperature top_p top_k min_p " +
     "frequency_penalty presence_penalty repetition_penalty logit_bias logprobs top_logprobs parallel_tool_calls " +
     "reasoning_effort verbosity user safety_identifier prompt_cache_key metadata store service_tier"
   ).split(" "),
@@ -61,7 +61,7 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
 
 /** The body is passed on as it is, so a limit beyond the table's would be another than the one that is priced. */
 function overMax({ body }: ChatRequest, { model, outputTokensMax }: Model): Unpriced | null {
-  const param = ["max_tokens", "max_completion_tokens"].find((name) => Number(body[name]) > outputTokensMax);
+  const param = LIMIT_FIELDS.find((name) => Number(body[name]) > outputTokensMax);
   const message = `${model} makes at most ${outputTokensMax} tokens for each choice: lower ${param}.`;
   return param === undefined ? null : { message, param };
 }

@@ -6,13 +6,13 @@ export type Unpriced = { readonly message: string; readonly param: string };
 
 /**
  * Fields with which upstreams charge for something else than the tokens of the one model. Sources: the chat completions of
- * OpenAI (spoken answers, predicted output, web search), xAI (`search_parameters`), vLLM (`best_of`), OpenRouter (`models`,
- * `plugins`, `provider`) and LiteLLM (`fallbacks`).
+ * OpenAI (spoken answers, predicted output, web search), xAI (`search_parameters`), vLLM (`best_of`), llama.cpp (`n_cmpl`),
+ * OpenRouter (`models`, `plugins`, `provider`) and LiteLLM (`fallbacks`, and `extra_body`, which replaces other fields).
  */
-const UNPRICED_FIELDS: readonly string[] =
-  "audio prediction web_search_options search_parameters best_of models plugins provider fallbacks".split(
-    " ",
-  );
+const UNPRICED_FIELDS: readonly string[] = [
+  ..."audio prediction web_search_options search_parameters best_of n_cmpl".split(" "),
+  ..."models plugins provider fallbacks extra_body".split(" "),
+];
 /** All fields that may have no price. */
 export const PRICED_BY_VALUE: readonly string[] = [...UNPRICED_FIELDS, "service_tier", "modalities", "tools"];
 /** The tiers that cost what a call without the field does, by the names that OpenAI, Google, Anthropic and Groq give them. */

@@ -158,6 +158,9 @@ describe("the bound of a call's cost", () => {
     for (const [param, value] of [
       ["max_tokens", 4001],
       ["max_completion_tokens", 1e15],
+      ["n_predict", 4001],
+      ["n_cmpl", 20],
+      ["extra_body", { max_tokens: 100_000 }],
       ["service_tier", "priority"],
       ["service_tier", "flex"],
       ["service_tier", 1],
@@ -279,10 +282,22 @@ describe("the body of a chat", () => {
       ['"max_completion_to\u212aens":100000', "max_completion_to\u212aens"],
       ['"me\u017f\u017fages":[]', "me\u017f\u017fages"],
       ['"N":100', "N"],
+      ['"n_predict":-1', "n_predict"],
       ['"Service_Tier":"priority"', "Service_Tier"],
       ['"Best_Of":20', "Best_Of"],
     ] as const) {
       expect([fields, await refusalOf(bodyWith(fields))]).toEqual([fields, ["invalid_request", param]]);
+    }
+    const image =
+      '{"type":"text","text":"x","Type":"image_url","image_url":{"url":"https://pictures.example"}}';
+    for (const message of [
+      `{"role":"user","content":"x","Content":[${image}]}`,
+      `{"role":"user","content":[${image}]}`,
+    ]) {
+      expect(await refusalOf(`{"model":"m","messages":[${message}]}`)).toEqual([
+        "invalid_request",
+        "messages",
+      ]);
     }
     const same = '"a":{},"b":[],"c":[{"a":1},{"a":2,"b":"\\"a\\":1,"}],"d":{"a":{"a":{}}},"e":[[],[{}]]';
     expect(await refusalOf(bodyWith(same))).toBeNull();
