@@ -15,7 +15,7 @@ import { PRICED_BY_VALUE } from "./unpriced.ts";
 export type ChatRequest = {
   /** As it was sent. */
   readonly text: string;
-  /** Of the body, in the text. */
+  /** Of the body, in the text; by name, those that the model does not read. */
   readonly members: Members;
   readonly body: JsonObject;
   readonly model: string;
@@ -44,6 +44,14 @@ const CHOICES_MAX = 128;
 /** Of the body, however long its texts are. */
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
+/** Fields that are not a part of the model's input; among them those that are set for the upstream. */
+const UNREAD_FIELDS: ReadonlySet<string> = new Set(
+  (
+    "model stream stream_options n max_tokens max_completion_tokens n_predict stop seed temperature top_p top_k min_p " +
+    "frequency_penalty presence_penalty repetition_penalty logit_bias logprobs top_logprobs parallel_tool_calls " +
+    "reasoning_effort verbosity user safety_identifier prompt_cache_key metadata store service_tier"
+  ).split(" "),
+);
 /** Fields that limit the tokens of a choice: upstreams know one or another, and llama.cpp takes `n_predict` for the last word. */
 export const LIMIT_FIELDS: readonly string[] = ["max_tokens", "max_completion_tokens", "n_predict"];
 /** Fields that decide the price, or which answer comes. */
@@ -69,7 +77,7 @@ export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<R
     return refusal("No object of the body may have a name twice.", null);
   const read = await step(() => readFields(body as JsonValue));
   if (!read.ok) return read;
-  const members = await step(() => findMembers(text));
+  const members = await step(() => findMembers(text, UNREAD_FIELDS));
   return { ok: true, request: { ...read.fields, text, members } };
 }
 

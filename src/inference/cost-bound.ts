@@ -23,15 +23,6 @@ export const MIN_MICRO_USD = 2000;
 const TOKENS_AROUND_MESSAGE = 16;
 const TOKENS_AROUND_ALL = 256;
 
-/** Fields that are not a part of the model's input. */
-const UNREAD_FIELDS: ReadonlySet<string> = new Set(
-  (
-    "model stream stream_options n max_tokens max_completion_tokens n_predict stop seed temperature top_p top_k min_p " +
-    "frequency_penalty presence_penalty repetition_penalty logit_bias logprobs top_logprobs parallel_tool_calls " +
-    "reasoning_effort verbosity user safety_identifier prompt_cache_key metadata store service_tier"
-  ).split(" "),
-);
-
 /**
  * Returns the most that a call can cost: each token stands for at least one byte of what the model reads, and output
  * goes up to the caller's limit or the model's. Rounded up to the millionth of a dollar, and never under 0.002 USD.
@@ -71,13 +62,11 @@ function overMax({ body }: ChatRequest, { model, outputTokensMax }: Model): Unpr
  * in JavaScript, reaches the upstream to the letter.
  */
 function readBytes({ text, members }: ChatRequest): number {
-  const isAscii = Buffer.byteLength(text) === text.length;
-  let bytes = "[".length;
-  for (const [name, { start, end, surplus }] of members) {
-    if (UNREAD_FIELDS.has(name)) continue;
-    const written = isAscii ? end - start : Buffer.byteLength(text.slice(start, end));
-    // One for the comma or bracket behind it.
-    bytes += written - surplus + 1;
+  // A character takes a byte, and more beyond ASCII; each value has a comma or bracket behind it.
+  const beyondAscii = Buffer.byteLength(text) - text.length;
+  let bytes = "[".length + members.characters + members.count + beyondAscii;
+  for (const { start, end, surplus } of members.byName.values()) {
+    bytes -= Buffer.byteLength(text.slice(start, end)) - surplus + 1;
   }
   return bytes;
 }

@@ -21,7 +21,7 @@ describe("members of a JSON object in its text", () => {
     for (let round = 0; round < 2000; round += 1) {
       const object = randomObject(3);
       const text = JSON.stringify(object, null, round % 3);
-      const members = findMembers(text);
+      const members = findMembers(text).byName;
       expect([...members.keys()].sort()).toEqual(Object.keys(object).sort());
       for (const [name, { start, end }] of members) {
         expect(JSON.parse(text.slice(start, end))).toEqual(object[name]);
@@ -81,7 +81,7 @@ describe("members of a JSON object in its text", () => {
 
 /** The bytes of each member, less its surplus. */
 function lengthsOf(text: string): [string, number][] {
-  const members = [...findMembers(text)];
+  const members = [...findMembers(text).byName];
   return members.map(([name, { start, end, surplus }]) => [
     name,
     Buffer.byteLength(text.slice(start, end)) - surplus,

@@ -89,6 +89,34 @@ describe("the bound of a call's cost", () => {
     }
   });
 
+  test("counts the shortest JSON of what the model reads, however a body is spaced and escaped", async () => {
+    const body = {
+      model: "m",
+      user: "日本",
+      messages: [user("Ünï \n 😀")],
+      metadata: { a: ["é", 1] },
+      ä: [1, -2.5, "x"],
+      tools: [],
+    };
+    const read = JSON.stringify([body.messages, body.ä, body.tools]);
+    for (const text of [JSON.stringify(body), JSON.stringify(body, null, 3)]) {
+      const ascii = text.replace(
+        /[^\0-\x7f]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+      );
+      for (const sent of [text, ascii]) {
+        const request = await readChatRequest(Buffer.from(sent), atOnce);
+        const bound = request.ok ? boundCost(request.request, modelOf(ROW)) : null;
+        // A name beyond ASCII may count for its further bytes.
+        const more = sent === text ? Buffer.byteLength("ä") - 1 : 0;
+        expect([sent, bound?.ok && bound.inputTokens]).toEqual([
+          sent,
+          Buffer.byteLength(read) + more + 16 + 256,
+        ]);
+      }
+    }
+  });
+
   test("is never under what the tokens of any tokenizer can be: one for each byte", async () => {
     const content = "a😀".repeat(1000);
     const bound = boundCost(
