@@ -34,7 +34,7 @@ export function isTaken(status: number | null): boolean {
 export type EndedAttempt = {
   readonly delivery: Pick<DeliveryRecord, "scheduled" | "url">;
   readonly webhook: Pick<WebhookRecord, "failingSince">;
-  readonly outcome: Pick<AttemptOutcome, "status" | "error">;
+  readonly outcome: Pick<AttemptOutcome, "status">;
   /** The Retry-After header of the response. */
   readonly retryAfter: string | null;
   readonly at: number;
@@ -54,9 +54,9 @@ export function afterAttempt({
   at,
   random,
 }: EndedAttempt): AttemptEnd {
-  const { status, error } = outcome;
+  const { status } = outcome;
   const isOwn = delivery.url === null;
-  if (error === null && isTaken(status)) {
+  if (isTaken(status)) {
     return { state: "delivered", nextAttemptAt: null, webhook: isOwn ? { failingSince: null } : {} };
   }
   const failed = { state: "failed", nextAttemptAt: null } as const;
