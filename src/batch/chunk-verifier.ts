@@ -1,5 +1,6 @@
 import { isOutcomeCharged } from "../billing/units.ts";
 import { ByteWriter } from "../platform/byte-writer.ts";
+import { phoneWithoutCard } from "../verification/card-redaction.ts";
 import { autodetect } from "../verification/documents/autodetect.ts";
 import type { AutodetectResult, IdentityResult } from "../verification/documents/outcome.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../verification/documents/registry.ts";
@@ -8,7 +9,6 @@ import { type PhoneResult, checkFailed as phoneCheckFailed } from "../verificati
 import { readCountry } from "../verification/phone/region.ts";
 import { type ValidNumber, writeValidNumber } from "../verification/phone/valid-number.ts";
 import { verifyPhone } from "../verification/phone/validation.ts";
-import { phoneWithoutCard } from "./card-redaction.ts";
 import { createEmailItems } from "./email-items.ts";
 import type { VerifiedChunk, VerifyTask } from "./messages.ts";
 import { readDocuments } from "./plain-documents.ts";

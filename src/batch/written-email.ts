@@ -1,3 +1,4 @@
+import { emailWithoutCard } from "../verification/card-redaction.ts";
 import type { DomainVerdict } from "../verification/email/domain-verdict.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import {
@@ -5,7 +6,6 @@ import {
   type WrittenVerification,
   writeVerificationIn,
 } from "../verification/email/verification.ts";
-import { emailWithoutCard } from "./card-redaction.ts";
 
 /**
  * Verifies addresses as an `AddressVerifier` does and writes down what goes on the wire; those that are refused are left to

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { createBusiestCount } from "../platform/busiest-count.ts";
 import type { Clock } from "../platform/clock.ts";
 import { StorageError } from "../store/storage-error.ts";
-import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
-import { splitGroup } from "./charge-group.ts";
+import { GROUP_WAIT_MAX_MS, splitGroup } from "./charge-group.ts";
 import type { WaitingCharge } from "./charge-log.ts";
 import { createChargeSpacing } from "./charge-spacing.ts";
 

@@ -1,12 +1,12 @@
 import type { Answer, AtOnce } from "../platform/answer.ts";
+import { createBusiestCount } from "../platform/busiest-count.ts";
 import type { ChargeEntry, ReplyRecord } from "../store/account-records.ts";
 import type { Durability, QuotaMark } from "../store/billing-port.ts";
 import { chargeSums } from "../store/charge-sums.ts";
 import type { FinishedChunk } from "../store/job-records.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
-import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
-import { splitGroup } from "./charge-group.ts";
+import { GROUP_WAIT_MAX_MS, splitGroup } from "./charge-group.ts";
 import { createChargeSpacing } from "./charge-spacing.ts";
 import { createLaterCharges } from "./later-charges.ts";
 

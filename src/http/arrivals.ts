@@ -1,4 +1,4 @@
-import { createBusiestCount } from "../billing/busiest-count.ts";
+import { createBusiestCount } from "../platform/busiest-count.ts";
 
 export type Arrivals = {
   /** What a call waits for before it begins. */

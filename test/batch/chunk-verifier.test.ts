@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { createBodyChunker } from "../../src/batch/body-chunker.ts";
-import { phoneWithoutCard } from "../../src/batch/card-redaction.ts";
 import { createChunkVerifier } from "../../src/batch/chunk-verifier.ts";
 import {
   type BatchKind,
@@ -14,6 +13,7 @@ import {
 import { createFactsBuffer } from "../../src/batch/shared-facts.ts";
 import { createVerdictCache } from "../../src/batch/verdict-cache.ts";
 import { DOCUMENT_TYPES, type DocumentType } from "../../src/contract/words.ts";
+import { phoneWithoutCard } from "../../src/verification/card-redaction.ts";
 import { validateDocument } from "../../src/verification/documents/registry.ts";
 import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
 import { validatePhone } from "../../src/verification/phone/validation.ts";

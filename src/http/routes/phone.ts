@@ -1,5 +1,4 @@
 import type { Static } from "@sinclair/typebox";
-import { phoneWithoutCard } from "../../batch/card-redaction.ts";
 import { isOutcomeCharged, PHONE_UNITS } from "../../billing/units.ts";
 import { ApiError } from "../../contract/errors.ts";
 import type { PhoneQuery } from "../../contract/result-schemas.ts";
@@ -9,6 +8,7 @@ import {
   validatePhonePost,
   validatePhones,
 } from "../../contract/specification/verification/phone.ts";
+import { phoneWithoutCard } from "../../verification/card-redaction.ts";
 import { checkFailed, type PhoneRegion } from "../../verification/phone/phone-number.ts";
 import { readCountry } from "../../verification/phone/region.ts";
 import { validatePhone } from "../../verification/phone/validation.ts";

@@ -1,10 +1,7 @@
-/** A charge waits no longer than this for its group. */
-export const GROUP_WAIT_MAX_MS = 1;
-
 /** What is left of the count after a group, unless as many calls are open. */
 const FADING_SHARE = 0.75;
 
-/** Calls that are open at once, at the most: groups of charges are made for as many. */
+/** Calls that are open at once, at the most: what gathers them into groups expects as many. */
 export type BusiestCount = {
   /** Looks at the calls that are open now. Returns the count. */
   readonly rise: () => number;

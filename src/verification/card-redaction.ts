@@ -1,6 +1,6 @@
-import { withoutCardNumber } from "../verification/documents/card-hiding.ts";
-import type { EmailVerification } from "../verification/email/email-verification.ts";
-import type { PhoneResult } from "../verification/phone/phone-number.ts";
+import { withoutCardNumber } from "./documents/card-hiding.ts";
+import type { EmailVerification } from "./email/email-verification.ts";
+import type { PhoneResult } from "./phone/phone-number.ts";
 
 /**
  * Results echo what was given. A card number that was given for something else by mistake is the exception: it is
