@@ -47,7 +47,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   "made-up-dns": ["dns", "domains"],
   "test-keys": ["platform", "contract", "verification", "dns", "domains", "batch", "made-up-dns"],
   docs: ["platform/html"],
-  console: ["contract", "verification", "billing", "tables", "platform/pause"],
+  console: ["contract", "verification", "billing", "tables", "platform/pause", "platform/percent-escapes"],
   http: [
     "docs",
     "console",

@@ -1,5 +1,6 @@
 import { ApiError } from "../../contract/errors.ts";
 import { getModel, type ListedModelView, listModels } from "../../contract/specification/inference/models.ts";
+import { decodePercent } from "../../platform/percent-escapes.ts";
 import { withOpenAiErrors } from "../openai-errors.ts";
 import { json } from "../reply.ts";
 import { requestPath } from "../request-path.ts";
@@ -17,19 +18,11 @@ export function modelRoutes({ routing, listModels: list }: ModelRouteDependencie
   const routes = [
     routing.public(listModels, async () => json({ object: "list", data: await list() })),
     routing.public(getModel, async ({ request }) => {
-      const id = decoded(requestPath(request.url).pathname.slice(PREFIX.length));
+      const id = decodePercent(requestPath(request.url).pathname.slice(PREFIX.length));
       const model = (await list()).find((one) => one.id === id);
       if (model === undefined) throw new ApiError("not_found", "There is no model with this id.");
       return json(model);
     }),
   ];
   return routes.map((route) => ({ ...route, handler: withOpenAiErrors(route.handler) }));
-}
-
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }

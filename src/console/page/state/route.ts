@@ -1,3 +1,4 @@
+import { decodePercent } from "../../../platform/percent-escapes.ts";
 import { createStore, type Store } from "./store.ts";
 
 /** A route of the console: `#/lists/job_1` is the view `lists` with the id `job_1`. */
@@ -16,16 +17,8 @@ export function createRoute(window: Window): Store<Route> {
 
 /** No id is empty or of dots alone: in the path of a call these lead elsewhere. */
 function idOf(text: string): string | null {
-  const id = decoded(text);
+  const id = decodePercent(text) ?? text;
   return /^\.{0,2}$/.test(id) ? null : id;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 export function hrefOf(view: string, id?: string): string {

@@ -1,3 +1,4 @@
+import { decodePercent } from "../../../platform/percent-escapes.ts";
 import { StoreOpenError } from "../../storage-error.ts";
 
 const DATABASE_URL = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#@]+)(\/[^/?#]+)(?:\?([^#]*))?$/;
@@ -31,9 +32,5 @@ export function urlsOf(text: string): readonly string[] {
 
 /** Whether every `%` begins an escape of UTF-8: on others, and on NUL, the driver throws what speaks of no setting. */
 function isText(escaped: string): boolean {
-  try {
-    return !decodeURIComponent(escaped).includes("\0");
-  } catch {
-    return false;
-  }
+  return decodePercent(escaped)?.includes("\0") === false;
 }
