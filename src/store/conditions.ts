@@ -1,4 +1,4 @@
-import { type AnyColumn, and, eq, gt, isNotNull, isNull, lte, or, type SQL } from "drizzle-orm";
+import { type AnyColumn, and, eq, gt, isNotNull, isNull, lt, lte, or, type SQL } from "drizzle-orm";
 
 // Conditions that both stores select by, over the columns of either.
 
@@ -22,5 +22,19 @@ export function worksAfter(
     eq(keys.accountId, accountId),
     or(isNull(keys.expiresAt), gt(keys.expiresAt, endedAfter)),
     or(isNull(keys.revokedAt), gt(keys.revokedAt, endedAfter)),
+  );
+}
+
+/** What comes behind an entry where the newest is first, and of one time the greatest id. No condition without an entry. */
+export function isBehind<Id extends string>(
+  columns: Columns<"createdAt" | Id>,
+  id: Id,
+  after: Readonly<Record<"createdAt", number> & Record<Id, string>> | null | undefined,
+) {
+  if (after === null || after === undefined) return undefined;
+  const { createdAt } = columns;
+  return or(
+    lt(createdAt, after.createdAt),
+    and(eq(createdAt, after.createdAt), lt(columns[id], after[id])),
   );
 }

@@ -1,5 +1,6 @@
-import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import type { Clock } from "../../../platform/clock.ts";
+import { isBehind } from "../../conditions.ts";
 import type { JobPort } from "../../job-port.ts";
 import { type JobRecord, UNFINISHED } from "../../job-records.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -82,18 +83,12 @@ function readCases({ read }: Connection): ReadCases {
       read(async (orm) => {
         const after = afterJobId === null ? null : await find(orm, afterJobId);
         if (afterJobId !== null && after?.accountId !== accountId) return null;
-        const isBehind =
-          after === null
-            ? undefined
-            : or(
-                lt(jobs.createdAt, after.createdAt),
-                and(eq(jobs.createdAt, after.createdAt), lt(jobs.jobId, after.jobId)),
-              );
+        const rest = isBehind(jobs, "jobId", after);
         const isWanted = status === null ? undefined : eq(jobs.status, status);
         const rows = await orm
           .select(JOB_COLUMNS)
           .from(jobs)
-          .where(and(ofTenant(accountId), isNull(jobs.deletedAt), isWanted, isBehind))
+          .where(and(ofTenant(accountId), isNull(jobs.deletedAt), isWanted, rest))
           .orderBy(desc(jobs.createdAt), desc(jobs.jobId))
           .limit(limit);
         return rows.map(readJob);

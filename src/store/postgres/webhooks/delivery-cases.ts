@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, gte, inArray, isNull, lt, ne, or } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, isNull, lt, ne } from "drizzle-orm";
+import { isBehind } from "../../conditions.ts";
 import type { WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { putReply } from "../reply-rows.ts";
@@ -24,17 +25,11 @@ export function deliveryCases({ transact, read }: Connection): DeliveryCases {
       read(async (orm) => {
         const after = afterDeliveryId === null ? undefined : await findDelivery(orm, afterDeliveryId);
         if (afterDeliveryId !== null && after?.webhookId !== webhookId) return null;
-        const isBehind =
-          after === undefined
-            ? undefined
-            : or(
-                lt(deliveries.createdAt, after.createdAt),
-                and(eq(deliveries.createdAt, after.createdAt), lt(deliveries.deliveryId, after.deliveryId)),
-              );
+        const rest = isBehind(deliveries, "deliveryId", after);
         return orm
           .select(DELIVERY_COLUMNS)
           .from(deliveries)
-          .where(and(eq(deliveries.webhookId, webhookId), gte(deliveries.createdAt, since), isBehind))
+          .where(and(eq(deliveries.webhookId, webhookId), gte(deliveries.createdAt, since), rest))
           .orderBy(desc(deliveries.createdAt), desc(deliveries.deliveryId))
           .limit(limit);
       }),

@@ -1,6 +1,7 @@
-import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import { isTestTenant, ownerOf, testTenantOf } from "../../../platform/test-tenant.ts";
+import { isBehind } from "../../conditions.ts";
 import type { JobChange, JobPage } from "../../job-port.ts";
 import {
   type FinishedChunk,
@@ -128,12 +129,7 @@ export function createJobStatements(orm: Orm) {
             ofTenant(accountId),
             isNull(jobs.deletedAt),
             status === null ? undefined : eq(jobs.status, status),
-            after === undefined
-              ? undefined
-              : or(
-                  lt(jobs.createdAt, after.createdAt),
-                  and(eq(jobs.createdAt, after.createdAt), lt(jobs.jobId, after.jobId)),
-                ),
+            isBehind(jobs, "jobId", after),
           ),
         )
         .orderBy(desc(jobs.createdAt), desc(jobs.jobId))

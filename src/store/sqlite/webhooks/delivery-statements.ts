@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, gte, lt, ne, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, lt, ne, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
+import { isBehind } from "../../conditions.ts";
 import type { AttemptEnd, AttemptOutcome, DeliveryPage, DeliveryRecord } from "../../webhook-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import { webhookDeliveries as deliveries } from "../schema.ts";
@@ -62,12 +63,7 @@ export function createDeliveryStatements(orm: Orm) {
           and(
             eq(deliveries.webhookId, webhookId),
             gte(deliveries.createdAt, since),
-            after === undefined
-              ? undefined
-              : or(
-                  lt(deliveries.createdAt, after.createdAt),
-                  and(eq(deliveries.createdAt, after.createdAt), lt(deliveries.deliveryId, after.deliveryId)),
-                ),
+            isBehind(deliveries, "deliveryId", after),
           ),
         )
         .orderBy(desc(deliveries.createdAt), desc(deliveries.deliveryId))
