@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { type ModelTable, readModels } from "../inference/model-table.ts";
 import type { Pricing } from "../inference/tariff.ts";
 import type { UpstreamAddress } from "../inference/upstream.ts";
 import { readServiceConfig, type ServiceConfig } from "./service-settings.ts";
-import { createReader, type Environment, type SettingReader } from "./setting-reader.ts";
+import { createReader, type Environment, type ReadText, type SettingReader } from "./setting-reader.ts";
 
 /** The settings of the inference service. */
 export type InferenceServiceConfig = ServiceConfig & {
@@ -19,7 +18,7 @@ export type InferenceServiceConfig = ServiceConfig & {
 /** Reads the settings, and the file that MODELS_FILE names. Throws one ConfigError that lists every problem. */
 export function readInferenceServiceConfig(
   environment: Environment,
-  readText: (path: string) => string = (path) => readFileSync(path, "utf8"),
+  readText?: ReadText,
 ): InferenceServiceConfig {
   const settings = createReader(environment);
   const config: InferenceServiceConfig = {
@@ -36,8 +35,8 @@ export function readInferenceServiceConfig(
 
 /** Addresses and keys stand in the same order; one key is for all. */
 function readUpstreams(settings: SettingReader): readonly UpstreamAddress[] {
-  const addresses = partsOf(settings.optional("INFERENCE_UPSTREAM"));
-  const keys = partsOf(settings.optional("INFERENCE_API_KEY"));
+  const addresses = settings.list("INFERENCE_UPSTREAM");
+  const keys = settings.list("INFERENCE_API_KEY");
   if (addresses.length === 0) {
     settings.problem(
       "INFERENCE_UPSTREAM must be the base address of an OpenAI-compatible server, such as https://api.example.com/v1.",
@@ -59,12 +58,12 @@ function readUpstreams(settings: SettingReader): readonly UpstreamAddress[] {
   });
 }
 
-function readPricing(settings: SettingReader, readText: (path: string) => string): Pricing {
+function readPricing(settings: SettingReader, readText?: ReadText): Pricing {
   const kind = settings.word("INFERENCE_PRICING", "flat", ["flat", "cost_plus"] as const);
-  const path = settings.optional("MODELS_FILE");
-  const models = path === null ? null : readTable(settings, path, readText);
+  const text = settings.fileText("MODELS_FILE", readText);
+  const models = text === null ? null : readTable(settings, text);
   if (kind === "flat") return { kind, models };
-  if (path === null) {
+  if (settings.optional("MODELS_FILE") === null) {
     settings.problem(
       "INFERENCE_PRICING=cost_plus needs MODELS_FILE: the models that are served, with what they cost.",
     );
@@ -72,27 +71,9 @@ function readPricing(settings: SettingReader, readText: (path: string) => string
   return { kind, models: models ?? { models: [], find: () => undefined } };
 }
 
-function readTable(
-  settings: SettingReader,
-  path: string,
-  readText: (path: string) => string,
-): ModelTable | null {
-  let text: string;
-  try {
-    text = readText(path);
-  } catch {
-    settings.problem(`MODELS_FILE: ${path} cannot be read.`);
-    return null;
-  }
+function readTable(settings: SettingReader, text: string): ModelTable | null {
   const read = readModels(text);
   if (read.ok) return read.table;
   for (const problem of read.problems) settings.problem(`MODELS_FILE: ${problem}.`);
   return null;
-}
-
-function partsOf(text: string | null): readonly string[] {
-  return (text ?? "")
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
 }

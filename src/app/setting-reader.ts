@@ -18,6 +18,8 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+export type ReadText = (path: string) => string;
+
 export type SettingReader = ReturnType<typeof createReader>;
 
 /** Reads one name at a time and gathers what is wrong; `finish` throws it all at once. */
@@ -35,7 +37,22 @@ export function createReader(environment: Environment) {
     problems.push(text);
     return fallback;
   };
+  /** The text of the file that a setting names. */
+  const fileText = (
+    name: string,
+    readText: ReadText = (path) => readFileSync(path, "utf8"),
+  ): string | null => {
+    const path = raw(name);
+    if (path === null) return null;
+    try {
+      return readText(path);
+    } catch {
+      return fallBack(null, `${name}: ${path} cannot be read.`);
+    }
+  };
   return {
+    list,
+    fileText,
     text: (name: string, fallback: string): string => raw(name) ?? fallback,
     optional: (name: string): string | null => raw(name),
     database(name: string): string | null {
@@ -72,15 +89,9 @@ export function createReader(environment: Environment) {
       }
       return origins;
     },
-    plans(name: string, readText: (path: string) => string): PlanCatalogue {
-      const path = raw(name);
-      if (path === null) return DEFAULT_PLANS;
-      let text: string;
-      try {
-        text = readText(path);
-      } catch {
-        return fallBack(DEFAULT_PLANS, `${name}: ${path} cannot be read.`);
-      }
+    plans(name: string, readText?: ReadText): PlanCatalogue {
+      const text = fileText(name, readText);
+      if (text === null) return DEFAULT_PLANS;
       const read = readPlans(text);
       if (read.ok) return read.plans;
       problems.push(...read.problems.map((problem) => `${name}: ${problem}.`));
@@ -129,15 +140,6 @@ export function createReader(environment: Environment) {
       // Paths are put behind it.
       if (!/[?#]/.test(value)) return value.replace(/\/+$/, "");
       return fallBack(null, `${name} must be an address without a query or a fragment, not "${value}".`);
-    },
-    fileText(name: string): string | null {
-      const path = raw(name);
-      if (path === null) return null;
-      try {
-        return readFileSync(path, "utf8");
-      } catch {
-        return fallBack(null, `${name}: ${path} cannot be read.`);
-      }
     },
     problem(text: string): void {
       problems.push(text);

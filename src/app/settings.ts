@@ -1,7 +1,12 @@
-import { readFileSync } from "node:fs";
 import type { PlanCatalogue } from "../billing/plans.ts";
 import type { PlanName } from "../contract/words.ts";
-import { createReader, type Environment, type MetricsAccess, type SettingReader } from "./setting-reader.ts";
+import {
+  createReader,
+  type Environment,
+  type MetricsAccess,
+  type ReadText,
+  type SettingReader,
+} from "./setting-reader.ts";
 
 /** Every setting, checked and typed. Values come from the environment; see the table of settings in README. */
 export type Config = {
@@ -120,11 +125,7 @@ const LOG_LEVELS = ["silent", "error", "warn", "info", "debug"] as const;
  * Reads the settings, and the file that PLANS_FILE names. `cores` is the default for WORKER_THREADS.
  * Throws one ConfigError that lists every problem.
  */
-export function readConfig(
-  environment: Environment,
-  cores: number,
-  readText: (path: string) => string = (path) => readFileSync(path, "utf8"),
-): Config {
+export function readConfig(environment: Environment, cores: number, readText?: ReadText): Config {
   const settings = createReader(environment);
   const config: Config = {
     port: settings.integer("PORT", 3000, 0, 65_535),

@@ -33,8 +33,5 @@ export function isBehind<Id extends string>(
 ) {
   if (after === null || after === undefined) return undefined;
   const { createdAt } = columns;
-  return or(
-    lt(createdAt, after.createdAt),
-    and(eq(createdAt, after.createdAt), lt(columns[id], after[id])),
-  );
+  return or(lt(createdAt, after.createdAt), and(eq(createdAt, after.createdAt), lt(columns[id], after[id])));
 }
