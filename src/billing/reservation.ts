@@ -1,6 +1,6 @@
-import type { ChargeEntry, ReplyRecord } from "../store/account-records.ts";
+import type { ReplyRecord } from "../store/account-records.ts";
 import type { FinishedChunk } from "../store/job-records.ts";
-import type { PaidFor } from "./charge-log.ts";
+import type { ChargeLog, PaidFor } from "./charge-log.ts";
 import { checkEndpoint } from "./endpoint.ts";
 import type { Tally } from "./plan-period-tally.ts";
 
@@ -39,11 +39,7 @@ export type ReservationBook = {
   readonly opened: (tally: Tally, isCall: boolean) => void;
   readonly closed: (tally: Tally, isCall: boolean) => void;
   /** Calls `settled` once the entry is on disk, or cannot be. */
-  readonly append: (
-    entry: ChargeEntry,
-    settled: (isOnDisk: boolean) => void,
-    paidFor: PaidFor,
-  ) => Promise<void>;
+  readonly append: ChargeLog["append"];
 };
 
 export type ReservationOptions = {

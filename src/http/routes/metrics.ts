@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Registry } from "prom-client";
+import type { Counter, Gauge, Registry } from "prom-client";
 import { ApiError } from "../../contract/errors.ts";
 import { getMetrics } from "../../contract/specification/service/service.ts";
 import type { Answer } from "../../platform/answer.ts";
@@ -64,7 +64,7 @@ async function createRegistry(tally: CallTally, readings: Readings): Promise<Reg
 }
 
 function addReading(
-  { Counter, Gauge }: typeof import("prom-client"),
+  library: typeof import("prom-client"),
   registry: Registry,
   name: string,
   { help, type, label, read }: Reading,
@@ -79,25 +79,16 @@ function addReading(
       return [];
     }
   };
-  const options = { name, help, labelNames: label === undefined ? [] : [label], registers: [registry] };
-  if (type === "gauge") {
-    new Gauge({
-      ...options,
-      async collect() {
-        const now = await samples();
-        this.reset();
-        // Without a label there is a zero now, which nobody has read.
-        this.remove({});
-        for (const [value, number] of now) this.set(labelsOf(value), number);
-      },
-    });
-    return;
-  }
-  new Counter({
-    ...options,
-    async collect() {
+  const Metric = type === "gauge" ? library.Gauge : library.Counter;
+  new Metric({
+    name,
+    help,
+    labelNames: label === undefined ? [] : [label],
+    registers: [registry],
+    async collect(this: Counter | Gauge) {
       const now = await samples();
       this.reset();
+      // Without a label there is a zero now, which nobody has read.
       this.remove({});
       for (const [value, number] of now) this.inc(labelsOf(value), number);
     },
