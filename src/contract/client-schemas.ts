@@ -17,13 +17,14 @@ import { UploadFields } from "./specification/jobs/job-fields.ts";
 import { Job, JobPage, JobResults } from "./specification/jobs/job-replies.ts";
 import type { Body } from "./specification/reply-schema.ts";
 import { Health } from "./specification/service/service-replies.ts";
+import { ValidSummary } from "./specification/verification/batch-replies.ts";
 import { EmailBatch, EmailResult, EmailSummary } from "./specification/verification/email-replies.ts";
 import {
   DetectedResult,
   IdentityBatch,
   IdentityResult,
 } from "./specification/verification/identity-replies.ts";
-import { PhoneBatch, PhoneResult, ValidSummary } from "./specification/verification/phone-replies.ts";
+import { PhoneBatch, PhoneResult } from "./specification/verification/phone-replies.ts";
 import {
   CreatedWebhook,
   Delivery,

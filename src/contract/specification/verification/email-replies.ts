@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { REASONS } from "../../email-reasons.ts";
 import { EMAIL_STATUSES, EMAIL_SUB_STATUSES } from "../../words.ts";
 import { type Body, count, text, textOrNull, word } from "../reply-schema.ts";
+import { batchCost, batchOf } from "./batch-replies.ts";
 
 /** The verdict on one address. */
 export const EmailResult = Type.Object(
@@ -46,18 +47,10 @@ export const EmailSummary = Type.Object(
     risky: count("Results with this status."),
     undeliverable: count("Results with this status."),
     unknown: count("Results with this status."),
-    duplicates: count("Items that repeat an earlier one of the batch: not charged again."),
-    units_charged: count("What the batch cost."),
+    ...batchCost,
   },
   { $id: "EmailSummary" },
 );
 
-export const EmailBatch = Type.Object(
-  {
-    count: count("Items in the batch."),
-    results: Type.Array(EmailResult, { description: "One for each item, in the order of the request." }),
-    summary: EmailSummary,
-  },
-  { $id: "EmailBatch" },
-);
+export const EmailBatch = batchOf("EmailBatch", EmailResult, EmailSummary);
 export type EmailResultBody = Body<typeof EmailResult>;

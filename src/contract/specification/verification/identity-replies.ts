@@ -6,8 +6,8 @@ import {
   IDENTITY_STRENGTHS,
   IDENTITY_WARNINGS,
 } from "../../words.ts";
-import { type Body, count, nullable, text, textOrNull, word, wordOrNull } from "../reply-schema.ts";
-import { ValidSummary } from "./phone-replies.ts";
+import { type Body, nullable, text, textOrNull, word, wordOrNull } from "../reply-schema.ts";
+import { batchOf, ValidSummary } from "./batch-replies.ts";
 
 const Warnings = Type.Array(word(IDENTITY_WARNINGS, "A finding that leaves the number valid."));
 
@@ -154,15 +154,11 @@ export const DetectedResult = Type.Union(
   { $id: "DetectedResult", description: "The result of the type that fits best, with its ranking." },
 );
 
-export const IdentityBatch = Type.Object(
-  {
-    count: count("Items in the batch."),
-    results: Type.Array(Type.Union([DetectedResult, IdentityResult]), {
-      description: "One for each item, in the order of the request. Items without a type are detected.",
-    }),
-    summary: ValidSummary,
-  },
-  { $id: "IdentityBatch" },
+export const IdentityBatch = batchOf(
+  "IdentityBatch",
+  Type.Union([DetectedResult, IdentityResult]),
+  ValidSummary,
+  " Items without a type are detected.",
 );
 export type UndetectedBody = Body<TObject<typeof undetectedFields>>;
 export type CandidateBody = Body<typeof ranking.candidates>[number];

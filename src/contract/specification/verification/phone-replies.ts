@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { PHONE_REASONS, PHONE_TYPES } from "../../words.ts";
-import { type Body, count, text, textOrNull, wordOrNull } from "../reply-schema.ts";
+import { type Body, text, textOrNull, wordOrNull } from "../reply-schema.ts";
+import { batchOf, ValidSummary } from "./batch-replies.ts";
 
 /** The verdict on one phone number. */
 export const PhoneResult = Type.Object(
@@ -31,23 +32,5 @@ export const PhoneResult = Type.Object(
   { $id: "PhoneResult" },
 );
 
-/** How many results of a batch are valid, and what it cost: of documents and of phone numbers. */
-export const ValidSummary = Type.Object(
-  {
-    valid: count("Results that are valid."),
-    invalid: count("Results that are not."),
-    duplicates: count("Items that repeat an earlier one of the batch: not charged again."),
-    units_charged: count("What the batch cost."),
-  },
-  { $id: "ValidSummary" },
-);
-
-export const PhoneBatch = Type.Object(
-  {
-    count: count("Items in the batch."),
-    results: Type.Array(PhoneResult, { description: "One for each item, in the order of the request." }),
-    summary: ValidSummary,
-  },
-  { $id: "PhoneBatch" },
-);
+export const PhoneBatch = batchOf("PhoneBatch", PhoneResult, ValidSummary);
 export type PhoneResultBody = Body<typeof PhoneResult>;
