@@ -22,6 +22,7 @@ import { createParts, type Parts } from "../jobs/uploads/parts.ts";
 import type { SharedPartsOptions } from "../jobs/uploads/shared-parts.ts";
 import { createUploads } from "../jobs/uploads/uploads.ts";
 import { after } from "../platform/answer.ts";
+import { DAY_MS } from "../platform/days.ts";
 import { createFairTurns } from "../platform/fair-turns.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
 import type { JobPort } from "../store/job-port.ts";
@@ -53,7 +54,7 @@ const WATCH_MS = 1_000;
 /** Each is at most some megabytes. */
 const SPARE_CHUNKS_MAX = 32;
 const START_DELAY_MS = 250;
-const UPLOAD_MS = 24 * 3_600_000;
+const UPLOAD_MS = DAY_MS;
 /** Of an input when it is decoded: ten million rows of 400 bytes. */
 const INPUT_BYTES_MAX = 4_294_967_296;
 

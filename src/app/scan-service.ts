@@ -10,6 +10,7 @@ import { createHttpClient } from "../net/http-client.ts";
 import { OUTGOING_PORTS } from "../net/limits.ts";
 import type { TargetRules } from "../net/target.ts";
 import type { Clock } from "../platform/clock.ts";
+import { DAY_MS } from "../platform/days.ts";
 import { createSteps } from "../platform/steps.ts";
 import { SCAN_AGENT } from "../scan/probe.ts";
 import { createRunningScans, type RunningScans } from "../scan/running-scans.ts";
@@ -45,7 +46,7 @@ const LOOKUPS_IN_FLIGHT_MAX = 200;
 const LOOKUP_TIMEOUT_MS = 3000;
 const WAITING_MAX = 200;
 const WAITING_PER_PAYER_MAX = 50;
-const REPORTS_KEPT_MS = 90 * 86_400_000;
+const REPORTS_KEPT_MS = 90 * DAY_MS;
 const PRUNED_ROWS_MAX = 500;
 const ALTERNATIVE_PORTS = [8080, 8443];
 

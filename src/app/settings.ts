@@ -1,5 +1,6 @@
 import type { PlanCatalogue } from "../billing/plans.ts";
 import type { PlanName } from "../contract/words.ts";
+import { DAY_MS } from "../platform/days.ts";
 import {
   createReader,
   type Environment,
@@ -146,7 +147,7 @@ export function readConfig(environment: Environment, cores: number, readText?: R
     console: settings.flag("CONSOLE", true),
     webhooks: { allowPrivate: settings.flag("WEBHOOK_ALLOW_PRIVATE", false) },
     jobs: {
-      retentionMs: settings.integer("JOB_RETENTION_DAYS", 7, 1, 365) * 86_400_000,
+      retentionMs: settings.integer("JOB_RETENTION_DAYS", 7, 1, 365) * DAY_MS,
       uploadBytesMax: settings.integer("JOB_UPLOADS_BYTES_MAX", 34_359_738_368, 65_536, 1_099_511_627_776),
     },
     limits: {

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../contract/errors.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import { DAY_MS } from "../platform/days.ts";
 import { sha256 } from "../platform/sha256.ts";
 import type { ReplyRecord } from "../store/account-records.ts";
 import type { AdmitPort } from "../store/admit-port.ts";
@@ -52,7 +53,7 @@ export type Idempotency = {
 /** What the replies of an account take in the store. */
 type KeptBytes = Awaited<ReturnType<ReplyPort["keptReplies"]>>[number];
 
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 const RUNNING_MAX = 20_000;
 const RUNNING_GUARANTEED = 32;
 const BODY_BYTES_MAX = 512 * 1024 * 1024;

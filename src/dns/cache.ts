@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
+import { DAY_MS } from "../platform/days.ts";
 import { madeOnce } from "../platform/made-once.ts";
 import { emptyLookup, isDenial, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { NOT_ALLOWED, QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
@@ -46,7 +47,7 @@ const BYTES_BESIDE_TEXTS = 250;
 const BYTES_PER_RECORD = 40;
 
 const POSITIVE_FLOOR_MS = 60_000;
-const POSITIVE_CAP_MS = 24 * 3_600_000;
+const POSITIVE_CAP_MS = DAY_MS;
 const NEGATIVE_CAP_MS = 3 * 3_600_000;
 /** The TTL of a failure, which doubles with each repetition (RFC 9520, 3.2). */
 export const FAILURE_FLOOR_MS = 5_000;

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { DAY_MS } from "../platform/days.ts";
 import type { WebhookPort } from "../store/webhook-port.ts";
 
 /** Deliveries are listed and kept this long after their event. */
-export const KEPT_MS = 30 * 86_400_000;
+export const KEPT_MS = 30 * DAY_MS;
 const REMOVED_AT_ONCE_MAX = 500;
 
 /** Removes all deliveries that are too old, a slice at a time: calls go on between two. */

@@ -61,11 +61,12 @@ const specification = await readSpecification(server);
 
 type Rows = Table["rows"];
 
-/** A number that a source names, read as it stands there: not all are exported. */
+/** A number that a source names, read as it stands there, a product of numbers and days: not all are exported. */
 async function constant(path: string, name: string): Promise<number> {
-  const value = new RegExp(`const ${name} = ([\\d_ *]+);`).exec(await source(path))?.[1];
+  const value = new RegExp(`const ${name} = ((?:[\\d_ *]|DAY_MS)+);`).exec(await source(path))?.[1];
   if (value === undefined) throw new Error(`${path} has no ${name}`);
   return value
+    .replaceAll("DAY_MS", `${DAY_MS}`)
     .replaceAll("_", "")
     .split("*")
     .reduce((product, factor) => product * Number(factor), 1);

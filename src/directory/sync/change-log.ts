@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { DAY_MS } from "../../platform/days.ts";
 import type { Change } from "./contents.ts";
 import { createBatchWriter } from "./durable-file.ts";
 import { linesOfFile } from "./line-file.ts";
@@ -22,8 +23,8 @@ export type LogFile = {
 
 export const MARK_LINES = 64;
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
-const FILE_MS_MAX = 86_400_000;
-const RETENTION_MS = 30 * 86_400_000;
+const FILE_MS_MAX = DAY_MS;
+const RETENTION_MS = 30 * DAY_MS;
 
 /** Appends the changes after `lastSeq` durably, and returns the files with them. */
 export function appendChanges(

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/days.ts";
 import type { Listing } from "../listing.ts";
 import { readListing } from "../listing-reader.ts";
 import { createRow, type Row, type Rows } from "../snapshot/row.ts";
@@ -7,7 +8,7 @@ import { createRejecter, type DraftDependencies, duplicateFault, rowOf } from ".
 
 /** Bytes of a row of an export with the fields that are added here. Readers of the change feed rely on this limit. */
 export const TEXT_BYTES_MAX = 66_000;
-const TOMBSTONE_MS = 30 * 86_400_000;
+const TOMBSTONE_MS = 30 * DAY_MS;
 const TOMBSTONES_MAX = 20_000;
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
+import { DAY_MS } from "../../platform/days.ts";
 import type { Contents } from "../sync/contents.ts";
 import type { DraftDependencies } from "../sync/draft-rows.ts";
 import { FeedGap, followFeed } from "./change-feed.ts";
@@ -8,7 +9,7 @@ import { countOf, type Intake, NO_MEMORY, readBody, type Source, type UpstreamMe
 import { refusalOf, type Upstream } from "./upstream.ts";
 import { numberOf, offerOf } from "./upstream-offer.ts";
 
-const FULL_EXPORT_MS = 86_400_000;
+const FULL_EXPORT_MS = DAY_MS;
 
 /**
  * Creates the source of an upstream with the two feeds of this API, or with the export alone. Follows the change
