@@ -15,7 +15,7 @@ declare const self: Worker;
 
 type Answer = {
   readonly reply: SyncReply;
-  /** Memory that is handed over as it lies, to be this thread's no more. */
+  /** Buffers that are transferred with the reply: this thread can no longer read them. */
   readonly transfer: ArrayBuffer[];
 };
 

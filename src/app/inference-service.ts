@@ -1,5 +1,5 @@
 import { createFairShares } from "../billing/fair-shares.ts";
-import type { ServiceFacts } from "../contract/specification/document/service-document.ts";
+import { SERVICE_TAGS, type ServiceFacts } from "../contract/specification/document/service-document.ts";
 import type { Check } from "../http/routes/health.ts";
 import { modelRoutes } from "../http/routes/models.ts";
 import { receiptRoutes } from "../http/routes/receipts.ts";
@@ -29,8 +29,8 @@ const FACTS: ServiceFacts = {
     { name: "Tasks", description: "Calls whose answer is fetched later." },
     { name: "Models", description: "What is served, and for how much. Free." },
     { name: "Receipts", description: "What was paid for, to be checked by anyone. Free." },
-    { name: "Payments", description: "What became of a payment." },
-    { name: "Operation", description: "For those who run the server, and for programs that look for it." },
+    SERVICE_TAGS.payments,
+    SERVICE_TAGS.operation,
   ],
   guidance:
     "POST /v1/chat/completions takes OpenAI's body and answers as OpenAI does, with receipt and verify_url beside. POST /v1/quote with the same body returns the price for free. POST /task-request takes the same body and answers 202 with a status_url.",

@@ -1,4 +1,4 @@
-import type { ServiceFacts } from "../contract/specification/document/service-document.ts";
+import { SERVICE_TAGS, type ServiceFacts } from "../contract/specification/document/service-document.ts";
 import { createStubResolver } from "../dns/resolver.ts";
 import { serversOf } from "../dns/system-servers.ts";
 import { READER_STALL_MS } from "../http/bodies/byte-stream.ts";
@@ -34,9 +34,9 @@ const FACTS: ServiceFacts = {
   tags: [
     { name: "Scans", description: "Fresh scans, paid by the call." },
     { name: "Reports", description: "What scans have found. Free." },
-    { name: "Payments", description: "What became of a payment." },
+    SERVICE_TAGS.payments,
     { name: "Directory", description: "The scanned hosts." },
-    { name: "Operation", description: "For those who run the server, and for programs that look for it." },
+    SERVICE_TAGS.operation,
   ],
   guidance:
     'POST /v1/scan {"origin":"https://api.example.com"} costs 0.05 USD and answers a grade, a score of 100 and 25 checks with evidence, a fix and a command that repeats each. GET /v1/report?origin=https://api.example.com is free and answers the last scan, up to 24 hours old.',

@@ -4,6 +4,12 @@ import { exportPath, paths, syncedPair } from "../support/synced-directory.ts";
 
 const HOUR_MS = 3_600_000;
 
+/** A listing with another score. */
+const rescored = (n: number) =>
+  listing(n, (record) => {
+    record.score = 2;
+  });
+
 describe("following the feed", () => {
   test("applies additions, changes and deletions without another export", async () => {
     using pair = await syncedPair();
@@ -33,16 +39,8 @@ describe("following the feed", () => {
     [
       "a gap in the numbers",
       ({ changes, put }) => {
-        put(
-          listing(1, (record) => {
-            record.score = 2;
-          }),
-        );
-        put(
-          listing(2, (record) => {
-            record.score = 2;
-          }),
-        );
+        put(rescored(1));
+        put(rescored(2));
         changes.splice(changes.length - 2, 1);
       },
     ],
@@ -52,22 +50,13 @@ describe("following the feed", () => {
         upstream.epoch = "second";
         upstream.version = 1;
         upstream.changes.length = 0;
-        upstream.records.set(
-          listing(1).host,
-          listing(1, (record) => {
-            record.score = 2;
-          }),
-        );
+        upstream.records.set(listing(1).host, rescored(1));
       },
     ],
     [
       "a feed that says 410",
       (upstream) => {
-        upstream.put(
-          listing(1, (record) => {
-            record.score = 2;
-          }),
-        );
+        upstream.put(rescored(1));
         upstream.intercept = (request) =>
           request.url.includes("/changes") ? new Response("{}", { status: 410 }) : undefined;
       },
@@ -75,11 +64,7 @@ describe("following the feed", () => {
     [
       "a feed of garbage",
       (upstream) => {
-        upstream.put(
-          listing(1, (record) => {
-            record.score = 2;
-          }),
-        );
+        upstream.put(rescored(1));
         upstream.intercept = (request) =>
           request.url.includes("/changes") ? new Response("<html>") : undefined;
       },
@@ -87,11 +72,7 @@ describe("following the feed", () => {
     [
       "a feed that does not advance",
       (upstream) => {
-        upstream.put(
-          listing(1, (record) => {
-            record.score = 2;
-          }),
-        );
+        upstream.put(rescored(1));
         upstream.intercept = (request) => {
           const cursor = new URL(request.url).searchParams.get("cursor");
           if (!request.url.includes("/changes")) return undefined;
@@ -102,11 +83,7 @@ describe("following the feed", () => {
     [
       "a change without a number",
       (upstream) => {
-        upstream.put(
-          listing(1, (record) => {
-            record.score = 2;
-          }),
-        );
+        upstream.put(rescored(1));
         (upstream.changes.at(-1) as { seq: unknown }).seq = "2";
       },
     ],
@@ -114,11 +91,7 @@ describe("following the feed", () => {
   test.each(gaps)("reads the whole export on %s", async (_, lead) => {
     using pair = await syncedPair();
     // One change that is followed, so that the number that must come next is known.
-    pair.upstream.put(
-      listing(0, (record) => {
-        record.score = 2;
-      }),
-    );
+    pair.upstream.put(rescored(0));
     await pair.sync();
     lead(pair.upstream);
     await pair.sync();

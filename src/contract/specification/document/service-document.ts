@@ -15,6 +15,15 @@ export type ServiceFacts = {
   readonly guidance: string;
 };
 
+/** Tags that every paid service has. */
+export const SERVICE_TAGS = {
+  payments: { name: "Payments", description: "What became of a payment." },
+  operation: {
+    name: "Operation",
+    description: "For those who run the server, and for programs that look for it.",
+  },
+};
+
 /** Returns the specification of a paid service, which has no keys: it holds what its operations refer to. */
 export function serviceDocument(
   { title, summary, description, tags, guidance }: ServiceFacts,
