@@ -1,6 +1,6 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
 import type { Directory } from "../directory/directory.ts";
-import { rowBytes } from "../directory/snapshot/snapshot.ts";
+import { listingAt } from "../directory/snapshot/snapshot.ts";
 import { lowerBound } from "../directory/snapshot/text-table.ts";
 import type { Resolver } from "../dns/lookup.ts";
 import type { Check } from "../judge/check.ts";
@@ -120,5 +120,5 @@ function listingAfter(directory: Pick<Directory, "view">, host: string): Listing
   // No host has a character below this one.
   const row = host === "" ? 0 : lowerBound(snapshot.hosts, `${host} `);
   if (row >= snapshot.count) return null;
-  return JSON.parse(new TextDecoder().decode(rowBytes(snapshot, row))) as ListingBody;
+  return listingAt(snapshot, row);
 }

@@ -2,7 +2,7 @@ import type { ListingBody } from "../contract/directory-schemas.ts";
 import type { CheckFacts, CheckView, Observed } from "../contract/specification/directory/check.ts";
 import type { View } from "../directory/directory-health.ts";
 import { uncheckedPayeeKey } from "../directory/payee.ts";
-import { countOfPayee, findHost, rowBytes } from "../directory/snapshot/snapshot.ts";
+import { countOfPayee, findHost, listingAt } from "../directory/snapshot/snapshot.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import { JUDGE_RULES_VERSION, judge } from "./judgement.ts";
 import { type CheckText, createKeptJudgements, type KeptJudgements, TAG_LENGTH } from "./kept-judgements.ts";
@@ -146,7 +146,7 @@ function findListing({ snapshot }: View, hostname: string): ListingBody | null {
   const labels = hostname.split(".");
   for (let from = 0; from < labels.length - 1; from++) {
     const row = findHost(snapshot, labels.slice(from).join("."));
-    if (row >= 0) return JSON.parse(new TextDecoder().decode(rowBytes(snapshot, row))) as ListingBody;
+    if (row >= 0) return listingAt(snapshot, row);
   }
   return null;
 }

@@ -1,3 +1,4 @@
+import type { ListingBody } from "../../contract/directory-schemas.ts";
 import type { SortField } from "../../contract/words.ts";
 import { fillFrom, readFrom, type SpoolPlace } from "./spool.ts";
 import type { TextIndex } from "./text-index.ts";
@@ -65,6 +66,11 @@ export function rowBytes(snapshot: SnapshotRows, row: number): Uint8Array {
   const text = new Uint8Array(length);
   fillFrom(text, file, offset);
   return text;
+}
+
+/** Returns the listing of a row, parsed. */
+export function listingAt(snapshot: SnapshotRows, row: number): ListingBody {
+  return JSON.parse(new TextDecoder().decode(rowBytes(snapshot, row)));
 }
 
 function placeOf({ rowSegment, rowOffset, rowLength }: SnapshotRows, row: number) {
