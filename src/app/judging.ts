@@ -41,7 +41,7 @@ export async function openJudging(
   const key = loadedOnce(async () => {
     const { openSigningKey } = await import("../signing/signing-key.ts");
     const opened = openSigningKey(dataDir);
-    // Before it signs: whoever is answered by this node may ask another one for the keys.
+    // Before it signs: a caller whom this node answers may ask another one for the keys.
     await dependencies.shared?.shareSigningKeys(opened.publicKeys);
     return opened;
   });
