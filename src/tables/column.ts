@@ -10,6 +10,8 @@ export type ColumnOptions = {
   readonly header: boolean | undefined;
   /** The option that names the column, for messages; `--column` by default. */
   readonly optionName?: string;
+  /** Returns a name as messages may show it; as it is by default. */
+  readonly shownName?: (name: string) => string;
 };
 
 export type ColumnChoice = {
@@ -40,9 +42,9 @@ export function chooseColumn(
   const names = hasHeader ? [...first] : first.map((_, position) => `column_${position + 1}`);
   if (isNamed && !hasHeader) throw new TableError("A column can be named only where the file has a header.");
   const index = isNumber
-    ? numbered(file, Number(options.column), names)
+    ? numbered(file, Number(options.column), names, options)
     : options.column !== undefined
-      ? named(file, options.column, names)
+      ? named(file, options.column, names, options)
       : found(file, hasHeader ? records.slice(1) : records, { kind, names, hasHeader, options });
   return { index, names, hasHeader };
 }
@@ -52,18 +54,19 @@ function isColumnNumber(column: string, first: readonly string[]): boolean {
   return /^\d{1,6}$/.test(column) && (Number(column) <= first.length || !first.includes(column));
 }
 
-function numbered(file: string, number: number, names: readonly string[]): number {
+function numbered(file: string, number: number, names: readonly string[], options: ColumnOptions): number {
   if (number >= 1 && number <= names.length) return number - 1;
-  throw new TableError(`${file} has no column ${number}: it has ${listOf(names)}.`);
+  throw new TableError(`${file} has no column ${number}: it has ${listOf(names, options)}.`);
 }
 
-function named(file: string, name: string, names: readonly string[]): number {
+function named(file: string, name: string, names: readonly string[], options: ColumnOptions): number {
   const exact = names.indexOf(name);
   if (exact !== -1) return exact;
   const bare = name.trim().toLowerCase();
   const near = names.findIndex((candidate) => candidate.trim().toLowerCase() === bare);
   if (near !== -1) return near;
-  throw new TableError(`${file} has no column "${name}": it has ${listOf(names)}.`);
+  const { shownName = asItIs } = options;
+  throw new TableError(`${file} has no column "${shownName(name)}": it has ${listOf(names, options)}.`);
 }
 
 /** Finds the column by its header, else by its cells. */
@@ -74,10 +77,11 @@ function found(
     kind,
     names,
     hasHeader,
-    options: { optionName = "--column" },
+    options,
   }: Omit<ColumnChoice, "index"> & { readonly kind: BatchKind; readonly options: ColumnOptions },
 ): number {
   const { columnNames, looksLike, plural } = KINDS[kind];
+  const { optionName = "--column" } = options;
   const header = hasHeader ? names : [];
   const bare = header.map((name) => name.toLowerCase().replace(/[^\p{L}\d]/gu, ""));
   const known = bare.findIndex((name) => columnNames.includes(name));
@@ -89,16 +93,18 @@ function found(
   const most = Math.max(...counts);
   if (most > 0 && counts.filter((count) => count === most).length === 1) return counts.indexOf(most);
   throw new TableError(
-    `${file} has no column that plainly holds the ${plural}: say which one does with ${optionName}. It has ${listOf(names)}.`,
+    `${file} has no column that plainly holds the ${plural}: say which one does with ${optionName}. It has ${listOf(names, options)}.`,
   );
 }
 
 const NAMES_SHOWN = 20;
 
-function listOf(names: readonly string[]): string {
+const asItIs = (name: string): string => name;
+
+function listOf(names: readonly string[], { shownName = asItIs }: ColumnOptions): string {
   const shown = names
     .slice(0, NAMES_SHOWN)
-    .map((name, position) => `${position + 1} ${name.trim() || "(empty)"}`);
+    .map((name, position) => `${position + 1} ${shownName(name.trim()) || "(empty)"}`);
   return names.length > NAMES_SHOWN
     ? `${shown.join(", ")} and ${names.length - NAMES_SHOWN} more`
     : shown.join(", ");

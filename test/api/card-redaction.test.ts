@@ -91,6 +91,38 @@ describe("a card number", () => {
     expectNowhere(server, await tracesOf(server, seen));
   });
 
+  test("in a job is masked in its results, in every form, and in its refusals", async () => {
+    await using server = await startTestServer();
+    const key = await server.signUp();
+    const seen: string[] = [];
+    const sent = async (body: string, type: string, query: string): Promise<void> => {
+      const headers = { "Content-Type": type };
+      const text = await textOf(await server.call(`/v1/jobs?${query}`, { key, body, headers }));
+      seen.push(text);
+      const jobId: unknown = JSON.parse(text).job_id;
+      if (jobId === undefined) return;
+      seen.push(await textOf(await server.call(`/v1/jobs/${jobId}/events`, { key })));
+      for (const format of ["csv", "ndjson", "json"]) {
+        seen.push(await textOf(await server.call(`/v1/jobs/${jobId}/results?format=${format}`, { key })));
+      }
+    };
+    const written = CARDS.flatMap((card) => [card, spaced(card), ...companies.map((write) => write(card))]);
+    const records = written.map((card, at) => `${at},"${card}","a ""note"""`);
+    const rows = `id,value,note\r\n${records.join("\r\n")}\r\n`;
+    for (const kind of ["identity", "phone", "email"]) {
+      await sent(rows, "text/csv", `kind=${kind}&column=2`);
+      await sent(CARDS.map((card) => `${card};n\n`).join(""), "text/csv", `kind=${kind}&column=1`);
+      await sent(written.join("\n"), "text/plain", `kind=${kind}`);
+    }
+    expect(seen.some((text) => text.includes('0,453957******1486,"a ""note""",card,true'))).toBe(true);
+    // The first row is taken for a header.
+    await sent(CARDS.join(","), "text/csv", "kind=email");
+    await sent(CARDS.join(","), "text/csv", "kind=email&column=99");
+    await sent(CARDS.slice(1).join(","), "text/csv", `kind=email&column=${CARDS[0]}`);
+    expect(seen.filter((text) => text.includes("has no column")).length).toBe(3);
+    expectNowhere(server, [...seen, logOf(server), await textOf(await server.call("/metrics"))]);
+  });
+
   test("in any parameter of any route is in no reply, log line, metric or file", async () => {
     await using server = await startTestServer();
     const key = await server.signUp();

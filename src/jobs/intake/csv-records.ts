@@ -3,6 +3,7 @@ import { type CsvForm, csvFormOf } from "../../tables/csv-form.ts";
 import { csvRecords, firstRecords, type Records } from "../../tables/csv-rows.ts";
 import { prepend } from "../../tables/rows.ts";
 import { TableError } from "../../tables/table-error.ts";
+import { withoutCardNumber } from "../../verification/documents/card-hiding.ts";
 import { createLineReader } from "./csv-lines.ts";
 import type { InputTable, IntakeOptions } from "./intake-messages.ts";
 import { RECORD_BYTES_MAX, type RecordSink, type Refusal, tooLong } from "./records.ts";
@@ -116,7 +117,13 @@ function tableOf(
   records: Records,
   { form, lineEnd, options }: Reading,
 ): { readonly table: InputTable; readonly hasHeader: boolean } {
-  const wish = { column: options.column ?? undefined, header: undefined, optionName: "column" };
+  const wish = {
+    column: options.column ?? undefined,
+    header: undefined,
+    optionName: "column",
+    // A first row of data may be taken for the header.
+    shownName: withoutCardNumber,
+  };
   const { index, names, hasHeader } = chooseColumn(NAME, records, options.kind, wish);
   return { table: { columns: names, delimiter: form.delimiter, index, lineEnd }, hasHeader };
 }

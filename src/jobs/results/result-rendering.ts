@@ -1,5 +1,6 @@
 import { createTable, type Table } from "../../tables/table.ts";
-import type { Task } from "../../tables/task.ts";
+import { KINDS, type Task } from "../../tables/task.ts";
+import { withoutCardNumber } from "../../verification/documents/card-hiding.ts";
 import { linesOf } from "../chunks/chunk-work.ts";
 import { cellsOf, recordsOf, type StoredChunk } from "../intake/chunk-rows.ts";
 import type { InputTable } from "../intake/intake-messages.ts";
@@ -60,16 +61,26 @@ function withRow(line: string, row: number): string {
 function resultTable(task: Task, table: InputTable | null): Table {
   return createTable(task, {
     format: "csv",
-    columns: table?.columns ?? null,
+    // Of a list without a header the first item may be taken for one.
+    columns: table?.columns.map((name, at) => (at === table.index ? withoutCardNumber(name) : name)) ?? null,
     delimiter: table?.delimiter ?? ",",
     hint: "",
     textForm: { encoding: "utf-8", hasMark: false, lineEnd: table?.lineEnd ?? "\n" },
   });
 }
 
-function csvLine(table: Table, { input, table: columns }: RenderTask, line: string, record: string): string {
-  const original = columns === null || input === null ? null : cellsOf(record, input.form, columns);
-  return table.line({ item: "", original }, JSON.parse(line));
+function csvLine(
+  table: Table,
+  { task, input, table: columns }: RenderTask,
+  line: string,
+  record: string,
+): string {
+  const result = JSON.parse(line);
+  if (columns === null || input === null) return table.line({ item: "", original: null }, result);
+  const original = cellsOf(record, input.form, columns);
+  // The result has the item as it was given, but a card number masked, which no reply contains otherwise.
+  if (columns.index < original.length) original[columns.index] = result[KINDS[task.kind].field];
+  return table.line({ item: "", original }, result);
 }
 
 /**
