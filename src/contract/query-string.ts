@@ -1,9 +1,12 @@
+import { ApiError } from "./errors.ts";
+
 const PLUS = 0x2b;
 const PERCENT = 0x25;
 
 /**
  * Passes on the parameters of an address that have one of the names, in the order they stand, decoded as forms are
- * (`+` is a space). What is not well encoded is read as browsers read it, never refused.
+ * (`+` is a space). A `%` without an octet stands for itself, as browsers read it. Throws `invalid_request` where the
+ * octets of a value are not UTF-8: another text would be verified than was meant.
  */
 export function readQuery(
   url: string,
@@ -18,7 +21,7 @@ export function readQuery(
     const equals = url.indexOf("=", at);
     const nameEnd = equals === -1 || equals > end ? end : equals;
     const name = end > at ? nameBetween(url, at, nameEnd, names) : undefined;
-    if (name !== undefined) take(name, decode(url, nameEnd + 1, end));
+    if (name !== undefined) take(name, decode(url, nameEnd + 1, end) ?? notUtf8(name));
     at = end + 1;
   }
 }
@@ -34,7 +37,12 @@ function nameBetween(url: string, from: number, to: number, names: readonly stri
   return names.find((name) => name.length === to - from && url.startsWith(name, from));
 }
 
-function decode(url: string, from: number, to: number): string {
+function notUtf8(name: string): never {
+  throw new ApiError("invalid_request", `${name} must be UTF-8, each octet of it written as %XX.`);
+}
+
+/** Undefined where the octets are not UTF-8. */
+function decode(url: string, from: number, to: number): string | undefined {
   return decodeAscii(url, from, to) ?? decodeWide(url.slice(from, to));
 }
 
@@ -69,10 +77,15 @@ function hexDigit(code: number): number {
   return letter >= 0 && letter < 6 ? letter + 10 : Number.POSITIVE_INFINITY;
 }
 
-function decodeWide(text: string): string {
+function decodeWide(text: string): string | undefined {
+  const spaced = text.replaceAll("+", " ");
+  return decodeOctets(spaced) ?? decodeOctets(spaced.replace(/%(?![\da-f]{2})/gi, "%25"));
+}
+
+function decodeOctets(text: string): string | undefined {
   try {
-    return decodeURIComponent(text.replaceAll("+", " "));
+    return decodeURIComponent(text);
   } catch {
-    return new URLSearchParams(`value=${text}`).get("value") ?? "";
+    return undefined;
   }
 }

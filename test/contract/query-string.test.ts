@@ -10,19 +10,33 @@ function read(url: string): [name: string, value: string][] {
   return found;
 }
 
-test("parameters are read as browsers read them, however they are encoded", () => {
-  const piece = fc.constantFrom(
-    ...["email", "deep", "emai", "%65mail", "a+b", "a%20b", "=", "=", "&", "&", "?", "+", "%", "%4", "%zz"],
-    ...["%40", "%2B", "%26", "%3d", "%00", "%7F", "%ff", "%C3%A9", "%C3", "%E2%82%AC", "jane", ".", "é"],
-  );
+const PIECES = [
+  ...["email=", "&email=", "&deep=", "&deep="],
+  ...["email", "deep", "emai", "%65mail", "a+b", "a%20b", "=", "=", "&", "&", "?", "+", "%", "%4", "%zz"],
+  ...["%40", "%2B", "%26", "%3d", "%00", "%7F", "%C3%A9", "%E2%82%AC", "%EF%BB%BF", "jane", ".", "é"],
+  // Octets that are no UTF-8: alone, cut off, overlong, of a surrogate, beyond the last character.
+  ...["%ff", "%C3", "%e2%82", "%C0%AF", "%ED%A0%80", "%F4%90%80%80"],
+];
+
+test("parameters are read as browsers read them, and those that are not UTF-8 refused with their name", () => {
+  const outcomes = { read: 0, refused: 0 };
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+    fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 14 }), (pieces) => {
       const query = pieces.join("");
+      const url = `http://localhost/v1/email/verify?${query}`;
       const asBrowsers = [...new URLSearchParams(`&${query}`)].filter(([name]) => NAMES.includes(name));
-      expect(read(`http://localhost/v1/email/verify?${query}`)).toEqual(asBrowsers);
+      const [lost] = asBrowsers.find(([, value]) => value.includes("\ufffd")) ?? [];
+      outcomes[lost === undefined ? "read" : "refused"] += 1;
+      if (lost === undefined) expect(read(url)).toEqual(asBrowsers);
+      else expect(() => read(url)).toThrow(`${lost} must be UTF-8, each octet of it written as %XX.`);
     }),
     { numRuns: 20_000 },
   );
+  expect(Math.min(outcomes.read, outcomes.refused)).toBeGreaterThan(500);
+});
+
+test("the character that browsers write for lost octets is read where it was sent", () => {
+  expect(read("/?email=%EF%BF%BD%zz")).toEqual([["email", "\ufffd%zz"]]);
 });
 
 test("an address without a query has no parameters", () => {

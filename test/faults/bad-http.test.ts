@@ -96,8 +96,20 @@ const ODD = (): { readonly [name: string]: readonly [request: string, answer: st
   "a path of dots": [lines("GET /v1/../../etc/passwd HTTP/1.1", HOST), "404 not_found"],
   "a path of broken escapes": [lines("GET /v1/%zz%00%ff HTTP/1.1", HOST), "404 not_found"],
   "a query of broken escapes": [
-    lines("GET /v1/phone/validate?phone=%zz%00%ff HTTP/1.1", HOST, bearer()),
+    lines("GET /v1/phone/validate?phone=%zz%00 HTTP/1.1", HOST, bearer()),
     "200",
+  ],
+  "a query that is not UTF-8": [
+    lines("GET /v1/phone/validate?phone=%zz%00%ff HTTP/1.1", HOST, bearer()),
+    "400 invalid_request",
+  ],
+  "a query that is not UTF-8, in a parameter that no route has": [
+    lines("GET /v1/account?x=%ff HTTP/1.1", HOST, bearer()),
+    "200",
+  ],
+  "a query that is not UTF-8, without a key": [
+    lines("GET /v1/phone/validate?phone=%ff HTTP/1.1", HOST),
+    "401 missing_key",
   ],
   "an absolute address": [lines("GET http://other.example/healthz HTTP/1.1", HOST), "200"],
   "an upgrade": [lines("GET /healthz HTTP/1.1", HOST, "Connection: Upgrade", "Upgrade: websocket"), "200"],
