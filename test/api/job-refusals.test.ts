@@ -76,6 +76,8 @@ describe("a body that is no list stores nothing", () => {
     ],
     ["no zstd", "a@good.com", { ...TEXT, "Content-Encoding": "zstd" }],
     ["an encoding that there is not", "a@good.com", CSV, "?encoding=utf-99"],
+    ["a charset that there is not", "a@good.com", { "Content-Type": "text/csv; charset=utf-99" }],
+    ["text in another charset than is said", "a\u00ff", { "Content-Type": "text/plain; charset=utf-16" }],
     ["text in another encoding than is said", "\u00ff\u00fe", TEXT, "?encoding=utf-16le&kind=none"],
     ["a delimiter of two characters", "a;b", CSV, "?delimiter=;;"],
     ["a quote as the delimiter", "name,email\nA,a@good.com\n", CSV, "?delimiter=%22"],
@@ -119,6 +121,15 @@ describe("a body that is no list stores nothing", () => {
     expect(await jobsOf(own)).toEqual([]);
   });
 
+  test("the refusal of an unknown charset names it, and JSON has none", async () => {
+    const headers = { "Content-Type": "application/x-ndjson; charset=utf-99" };
+    const reply = await create('"a@good.com"', headers, "", await server.signUp());
+    expect(await reply.text()).toContain("The charset of Content-Type is no known encoding");
+    const body = JSON.stringify({ items: ["jané@good.com"] });
+    const [row] = await resultsOf(await ended(body, "application/json; charset=iso-8859-1"));
+    expect(row?.email).toBe("jané@good.com");
+  });
+
   test("the refusal of an unknown type of document names its row", async () => {
     const lines = '"1"\n\n{"type":"passport","value":"1"}\n';
     const type = { "Content-Type": "application/x-ndjson" };
@@ -149,16 +160,26 @@ describe("a body that is no list stores nothing", () => {
 
 describe("a byte order mark is no part of the first row", () => {
   const text = "email\njané@good.com\nbob@good.com\n";
-  const cases: readonly (readonly [string, Uint8Array, string])[] = [
+  const cases: readonly (readonly [what: string, bytes: Uint8Array, query: string, charset?: string])[] = [
     ["UTF-8", Buffer.from(`\ufeff${text}`), ""],
     ["UTF-16, little-endian", Buffer.from(`\ufeff${text}`, "utf16le"), ""],
     ["UTF-16, big-endian", Buffer.from(`\ufeff${text}`, "utf16le").swap16(), ""],
     ["UTF-8, which is said too", Buffer.from(`\ufeff${text}`), "?encoding=utf-8"],
     ["none, but the encoding is said", Buffer.from(text, "latin1"), "?encoding=windows-1252"],
+    ["none, but the charset is said", Buffer.from(text, "latin1"), "", "; charset=windows-1252"],
+    ["none, but the charset is said in quotes", Buffer.from(text, "latin1"), "", ';a=b;Charset="ISO-8859-1"'],
+    [
+      "none, and the encoding goes before the charset",
+      Buffer.from(text),
+      "?encoding=utf-8",
+      ";charset=koi8-r",
+    ],
+    ["UTF-16, which is said for UTF-8", Buffer.from(`\ufeff${text}`, "utf16le"), "", "; charset=utf-8"],
+    ["UTF-16, big-endian, said", Buffer.from(`\ufeff${text}`, "utf16le").swap16(), "", "; charset=UTF-16"],
   ];
-  test.each(cases)("%s", async (_, bytes, query) => {
+  test.each(cases)("%s", async (_, bytes, query, charset = "") => {
     for (const type of ["text/csv", "text/plain"]) {
-      const rows = await resultsOf(await ended(new Uint8Array(bytes), type, query));
+      const rows = await resultsOf(await ended(new Uint8Array(bytes), type + charset, query));
       const emails = rows.map(({ email }) => email);
       expect([type, emails]).toEqual([
         type,

@@ -124,6 +124,28 @@ describe("parts", () => {
     expect((await results(key, job)).map(({ email }) => email)).toEqual(["jane@good.com"]);
   });
 
+  test("are read in the charset that the upload, or one of them, declares", async () => {
+    const key = await server.signUp();
+    const list = Buffer.from("email\njan\u00e9@good.com\n", "latin1");
+    const type = "text/csv; charset=windows-1252";
+    const whole = await begin(key, type);
+    for (const [n, piece] of pieces(list, 8)) await stored(key, whole, n, piece);
+    const apart = await begin(key, null);
+    for (const [n, piece] of pieces(list, 8)) {
+      await stored(key, apart, n, piece, { "Content-Type": n === 1 ? "text/csv" : type });
+    }
+    for (const job of [whole, apart]) {
+      const reply = await start(key, job);
+      const { options } = await jsonOf<Job>(reply);
+      expect([reply.status, options.encoding]).toEqual([202, "windows-1252"]);
+      expect((await results(key, job)).map(({ email }) => email)).toEqual(["jan\u00e9@good.com"]);
+    }
+    const unknown = { "Content-Type": "text/csv; charset=utf-99" };
+    expect(await refusalOf(await put(key, await begin(key, null), 1, "x", unknown))).toBe(
+      "400 invalid_request",
+    );
+  });
+
   test("cannot be announced with an unknown encoding", async () => {
     const key = await server.signUp();
     const call = { key, method: "POST" };

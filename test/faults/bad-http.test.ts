@@ -95,10 +95,7 @@ const ODD = (): { readonly [name: string]: readonly [request: string, answer: st
   ],
   "a path of dots": [lines("GET /v1/../../etc/passwd HTTP/1.1", HOST), "404 not_found"],
   "a path of broken escapes": [lines("GET /v1/%zz%00%ff HTTP/1.1", HOST), "404 not_found"],
-  "a query of broken escapes": [
-    lines("GET /v1/phone/validate?phone=%zz%00 HTTP/1.1", HOST, bearer()),
-    "200",
-  ],
+  "a query of broken escapes": [lines("GET /v1/phone/validate?phone=%zz%00 HTTP/1.1", HOST, bearer()), "200"],
   "a query that is not UTF-8": [
     lines("GET /v1/phone/validate?phone=%zz%00%ff HTTP/1.1", HOST, bearer()),
     "400 invalid_request",

@@ -12,7 +12,7 @@ import type { Call } from "../call.ts";
 import type { Idempotent } from "../idempotent.ts";
 import type { Reply } from "../reply.ts";
 import { jobReply } from "./job-reply.ts";
-import { formOf, type JobRequestReader } from "./job-request.ts";
+import { formOf, type JobRequestReader, withCharset } from "./job-request.ts";
 
 export type JobCreateDependencies = {
   readonly jobs: Jobs;
@@ -53,7 +53,8 @@ export async function createFromBody(
   fields: Parameters<JobRequestReader["request"]>[1],
 ): Promise<Reply> {
   const { accountId } = account;
-  const request = { ...(await requests.request(accountId, fields)), form: formOf(call.request) };
+  const form = formOf(call.request);
+  const request = { ...(await requests.request(accountId, withCharset(fields, call.request))), form };
   if (call.request.body === null) throw new ApiError("invalid_request", "The body is empty.");
   call.suspendIdleTimeout();
   const hash = new Bun.CryptoHasher("sha256");

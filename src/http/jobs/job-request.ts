@@ -36,7 +36,7 @@ export function createJobRequestReader(
     if (country !== undefined && !(await isPhoneCountry(country))) {
       throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
     }
-    if (fields.encoding !== undefined) requireEncoding(fields.encoding);
+    if (fields.encoding !== undefined) encodingOf(fields.encoding);
     if (webhook_url !== undefined) await requireWebhookUrl(accountId, webhook_url);
     return {
       kind,
@@ -70,10 +70,10 @@ export function createJobRequestReader(
   };
 }
 
-/** Throws `invalid_request` for an encoding that is unknown, before any part of the input is sent. */
-function requireEncoding(label: string): void {
+/** Returns the encoding of a label; throws `invalid_request` where it is unknown, before any of the input is read. */
+function encodingOf(label: string, name?: string): string {
   try {
-    decoderFor(label);
+    return decoderFor(label, name).encoding;
   } catch (error) {
     throw error instanceof DecodingError ? new ApiError(error.refusal.code, error.message) : error;
   }
@@ -91,6 +91,24 @@ function fieldsOf({ kind, name, webhookUrl, options }: JobRequest): Fields {
   const named = { name, webhook_url: webhookUrl, country, type, column, delimiter, encoding };
   const given = Object.entries(named).filter(([, value]) => value !== null);
   return { kind, deep, dns, when_out_of_units: whenOutOfUnits, ...Object.fromEntries(given) };
+}
+
+/** Returns the fields with the charset of the input's Content-Type, where they name no encoding themselves. */
+export function withCharset(fields: Fields, request: Request): Fields {
+  const charset = fields.encoding === undefined ? charsetOf(request) : null;
+  return charset === null ? fields : { ...fields, encoding: charset };
+}
+
+/**
+ * Returns the charset of Content-Type; null without one, of JSON, which has none (RFC 8259), and for UTF-8, which is read
+ * unless a byte order mark says otherwise. Throws `invalid_request` where it is unknown.
+ */
+export function charsetOf(request: Request): string | null {
+  const header = request.headers.get("content-type") ?? "";
+  const [, quoted, bare] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(header) ?? [];
+  const charset = quoted ?? bare;
+  if (charset === undefined || isJson(mediaType(request))) return null;
+  return encodingOf(charset, "The charset of Content-Type") === "utf-8" ? null : charset;
 }
 
 /** Returns the form of an input by its media type; null for a type without one. */

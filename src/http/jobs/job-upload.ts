@@ -16,7 +16,7 @@ import type { Call } from "../call.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
 import type { Reply } from "../reply.ts";
 import { jobReply } from "./job-reply.ts";
-import { type JobRequestReader, knownForm, readUpload } from "./job-request.ts";
+import { charsetOf, type JobRequestReader, knownForm, readUpload, withCharset } from "./job-request.ts";
 
 export type UploadCallDependencies = {
   readonly uploads: Uploads;
@@ -40,7 +40,8 @@ export async function createUpload(
   using body = await bodies.read(call.request, { tenant: accountId });
   const said = readUpload(call.request, body.bytes);
   const { upload } = said;
-  const request = await requests.request(accountId, { ...fields, ...said.fields });
+  const whole = withCharset({ ...fields, ...said.fields }, call.request);
+  const request = await requests.request(accountId, whole);
   return await idempotent.run(call, account, body.digest, async (entry) => {
     const replyOf = (job: JobRecord) => jobReply(201, job, clock.now());
     await turns.turnOf(accountId);
@@ -63,6 +64,7 @@ export async function putPart(
     throw new ApiError("invalid_request", `The number of a part must be from 1 to ${PARTS_MAX}.`);
   }
   const encoding = bodyEncoding(request);
+  const charset = charsetOf(request);
   const digest = digestCheck(request.headers);
   if (encoding === null && Number(request.headers.get("content-length") ?? 0) > PART_BYTES_MAX) {
     throw partTooLarge();
@@ -70,7 +72,8 @@ export async function putPart(
   await uploads.requireReceiving(account.accountId, jobId);
   const body = request.body === null ? null : digested(request.body, digest.update);
   const decoded = body === null ? nothing() : encoding === null ? body : decodedParts(body, encoding);
-  await uploads.put(account, { jobId, n, form: knownForm(request), check: digest.check }, decoded);
+  const uploaded = { jobId, n, form: knownForm(request), charset, check: digest.check };
+  await uploads.put(account, uploaded, decoded);
   meter.countCall({ accountId: account.accountId }, call.route);
   return { status: 204, body: null };
 }

@@ -38,7 +38,9 @@ export async function* toUtf8(
   for await (const piece of pieces) {
     if (isFirst) {
       isFirst = false;
-      const encoding = named ?? encodingByMark(piece);
+      const marked = encodingByMark(piece);
+      // Of UTF-16 the mark says which of the two it is, whatever is named.
+      const encoding = marked !== null && named !== null && isUtf16(named) ? marked : (named ?? marked);
       if (encoding !== null && !/^utf-?8$/i.test(encoding)) decoder = decoderFor(encoding);
       const mark = decoder === null && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf ? 3 : 0;
       yield decoder === null ? piece.subarray(mark) : encoder.encode(decode(decoder, piece));
@@ -54,12 +56,16 @@ function encodingByMark([first, second]: Uint8Array): string | null {
   return first === 0xfe && second === 0xff ? "utf-16be" : null;
 }
 
-/** Throws a DecodingError where the label names no encoding. */
-export function decoderFor(label: string): TextDecoder {
+function isUtf16(label: string): boolean {
+  return decoderFor(label).encoding.startsWith("utf-16");
+}
+
+/** Throws a DecodingError where the label, which `name` gave, names no encoding. */
+export function decoderFor(label: string, name = "encoding"): TextDecoder {
   try {
     return new TextDecoder(label as Bun.Encoding, { fatal: true });
   } catch {
-    const message = "encoding is no known encoding; try utf-8, windows-1252 or utf-16le.";
+    const message = `${name} is no known encoding; try utf-8, windows-1252 or utf-16le.`;
     throw new DecodingError({ code: "invalid_request", message });
   }
 }

@@ -38,6 +38,8 @@ export type UploadedPart = {
   readonly n: number;
   /** What the part is said to be a part of; null where nothing is said. */
   readonly form: InputForm | null;
+  /** Its charset, of a form that has one. */
+  readonly charset: string | null;
   /** Compares the part with its digests when all of it has arrived. */
   readonly check: () => void;
 };
@@ -86,17 +88,19 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
     if (starting.has(jobId)) throw startedAlready();
   }
 
-  /** Notes what the input is, where the job does not know it yet. Parts of one input are of one form. */
-  async function noteForm(accountId: string, { jobId, form }: UploadedPart): Promise<void> {
+  /** Notes what the input is, where the job does not know it yet. Parts of one input are of one form and encoding. */
+  async function noteForm(accountId: string, { jobId, form, charset }: UploadedPart): Promise<void> {
     for (;;) {
       const { job, upload } = await receiving(accountId, jobId);
       if (starting.has(jobId)) throw startedAlready();
-      if (form === null || upload.given !== null || upload.said === form) return;
-      if (upload.said !== null) {
+      if (form === null || upload.given !== null) return;
+      if (upload.said !== null && upload.said !== form) {
         throw new ApiError("invalid_request", `Content-Type: other parts of the job are ${upload.said}.`);
       }
       const { options } = jobOf(job);
-      const noted = JSON.stringify({ ...options, upload: { ...upload, said: form } });
+      const encoding = options.encoding ?? charset;
+      if (upload.said === form && encoding === options.encoding) return;
+      const noted = JSON.stringify({ ...options, encoding, upload: { ...upload, said: form } });
       // Another part may have noted its form meanwhile.
       if ((await store.changeJob(jobId, ["receiving"], { options: noted }, job.options)) !== null) return;
     }

@@ -43,7 +43,7 @@ const csvTexts = {
   column: "The column of a CSV file by its header or its number from 1; found where it is not named.",
   delimiter: "Of a CSV file; found where it is not named.",
   encoding:
-    "A label of the WHATWG Encoding Standard such as `windows-1252`; UTF-8, or what a byte order mark says, where it is not named.",
+    "A label of the WHATWG Encoding Standard such as `windows-1252`. Where it is not named: the charset of Content-Type, which JSON does not have; UTF-8, or what a byte order mark says, without one.",
 };
 
 export const JobQuery = described(
