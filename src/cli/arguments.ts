@@ -2,13 +2,13 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { version } from "../../package.json" with { type: "json" };
 import { DOCUMENT_TYPES, isDocumentType, UNCHECKED_WORDS } from "../contract/words.ts";
 import { commandNamed } from "../platform/command-name.ts";
+import { INPUT_FORMATS } from "../tables/input-format.ts";
 import type { Task } from "../tables/task.ts";
 import { readCountry } from "../verification/phone/region.ts";
 import type { ServerTarget } from "./block-verifier.ts";
 import { EXIT } from "./failure.ts";
 import { type FileOptions, fileRun, type ServerOptions, serverTarget } from "./file-run-arguments.ts";
 import type { FileRun } from "./file-run-options.ts";
-import { INPUT_FORMATS } from "./input.ts";
 
 /** A parsed command line. */
 export type Request =

@@ -1,10 +1,10 @@
 import type { BatchKind } from "../batch/messages.ts";
+import type { InputFormat } from "../tables/input-format.ts";
 import type { OutputFormat } from "../tables/table.ts";
 import { KINDS, type Task } from "../tables/task.ts";
 import type { ServerTarget } from "./block-verifier.ts";
 import { CliError } from "./failure.ts";
 import type { FileRun } from "./file-run-options.ts";
-import type { InputFormat } from "./input.ts";
 
 /** The options of a run over a file, as they are written on the command line. */
 export type FileOptions = {

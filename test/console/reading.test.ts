@@ -16,7 +16,7 @@ function rowsOf(text: string, delimiter: string, pieceChars: number): string[][]
 
 async function reportsOf(request: Partial<ReadRequest> & Pick<ReadRequest, "file">): Promise<ReadReport[]> {
   const reports: ReadReport[] = [];
-  const options = { kind: "email", form: "csv", column: null, delimiter: null, encoding: null } as const;
+  const options = { kind: "email", column: null, delimiter: null, encoding: null } as const;
   await readList({ ...options, ...request }, (report) => reports.push(report));
   return reports;
 }
@@ -64,11 +64,38 @@ describe("the reading of a list before it is sent", () => {
   });
 
   test("lines of text and of NDJSON are items", async () => {
-    const text = await reportsOf({ file: fileOf("a@good.com\n\nb@good.com\na@good.com\n"), form: "text" });
+    const text = await reportsOf({ file: fileOf("a@good.com\n\nb@good.com\na@good.com\n", "a.txt") });
     expect(text.at(-1)).toEqual({ type: "counted", rows: 3, distinct: 2 });
-    const json = await reportsOf({ file: fileOf('"a@good.com"\n{"email":"a@good.com"}\n'), form: "ndjson" });
+    const json = await reportsOf({ file: fileOf('"a@good.com"\n{"email":"a@good.com"}\n', "a.jsonl") });
     expect(json.at(-1)).toEqual({ type: "counted", rows: 2, distinct: 1 });
   });
+
+  test.each([
+    ["people.ndjson", '"a@good.com"\n', "ndjson"],
+    ["people.json", '{"email":"a@good.com"}\n{"email":"b@good.com"}\n', "ndjson"],
+    ["people", "a@good.com\nb@good.com\n", "text"],
+    ["people", "name,email\n", "csv"],
+    // A spreadsheet's "Unicode text".
+    ["people.txt", "\ufeffname\temail\r\nA\ta@good.com\r\n", "csv"],
+  ])("the form of %s is the one that the command line finds", async (name, text, form) => {
+    const [first] = await reportsOf({ file: fileOf(text, name) });
+    expect(first).toMatchObject({ type: "preview", preview: { form } });
+  });
+
+  test.each(["people.json", "people.csv", "people.txt", "people"])(
+    "one piece of JSON, in %s, is refused with a sentence",
+    async (name) => {
+      for (const text of [
+        '["a@good.com","b@good.com"]',
+        '{\n  "emails": []\n}',
+        '\n[\n  "a@good.com"\n]\n',
+      ]) {
+        await expect(reportsOf({ file: fileOf(text, name) })).rejects.toThrow(
+          `${name} is one piece of JSON: write an item a line`,
+        );
+      }
+    },
+  );
 
   test("distinct texts are counted exactly", () => {
     const count = createDistinctCount();

@@ -1,12 +1,12 @@
+import type { InputFormat } from "../../../tables/input-format.ts";
+
 /** The messages between the page and the thread that reads a list. */
 
 export type ListKind = "email" | "identity" | "phone";
-export type ListForm = "csv" | "text" | "ndjson";
 
 export type ReadRequest = {
   readonly file: File;
   readonly kind: ListKind;
-  readonly form: ListForm;
   /** From 1; null to detect it. */
   readonly column: number | null;
   readonly delimiter: string | null;
@@ -14,6 +14,7 @@ export type ReadRequest = {
 };
 
 export type Preview = {
+  readonly form: InputFormat;
   readonly delimiter: string | null;
   readonly columns: readonly string[];
   readonly hasHeader: boolean;
@@ -27,8 +28,3 @@ export type ReadReport =
   | { readonly type: "progress"; readonly share: number }
   | { readonly type: "counted"; readonly rows: number; readonly distinct: number }
   | { readonly type: "failed"; readonly message: string };
-
-export function formOf(name: string): ListForm {
-  if (/\.(?:ndjson|jsonl)$/i.test(name)) return "ndjson";
-  return /\.txt$/i.test(name) ? "text" : "csv";
-}

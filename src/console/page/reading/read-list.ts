@@ -1,5 +1,6 @@
 import { type ColumnChoice, chooseColumn, SAMPLE_ROWS } from "../../../tables/column.ts";
 import { csvFormOf } from "../../../tables/csv-form.ts";
+import { inputFormatOf } from "../../../tables/input-format.ts";
 import { TableError } from "../../../tables/table-error.ts";
 import { encodingByMark, MARK_BYTES } from "../../../tables/text-form.ts";
 import { createCsvReader } from "./csv-rows.ts";
@@ -11,15 +12,19 @@ const ROWS_SHOWN = 5;
 const REPORT_EVERY_BYTES = 4_194_304;
 
 type Row = readonly string[];
-type Layout = Pick<Preview, "delimiter" | "columns" | "hasHeader" | "column">;
+type Layout = Omit<Preview, "rows">;
 
-/** Reads a list once: reports its layout with five rows, then the number of distinct rows. */
+/**
+ * Reads a list once: reports its layout with five rows, then the number of distinct rows. Throws a TableError for a file
+ * that is no list.
+ */
 export async function readList(request: ReadRequest, report: (report: ReadReport) => void): Promise<void> {
-  const { file, form } = request;
+  const { file } = request;
   const mark = encodingByMark(new Uint8Array(await file.slice(0, MARK_BYTES).arrayBuffer()));
   // The platform's types list fewer encodings than it supports.
   const encoding = request.encoding ?? mark ?? "utf-8";
   const start = new TextDecoder(encoding as "utf-8").decode(await file.slice(0, START_BYTES).arrayBuffer());
+  const form = inputFormatOf({ name: file.name, path: file.name, hasColumns: false }, start);
   const found = form === "csv" ? csvFormOf(start) : null;
   const delimiter = found === null ? null : (request.delimiter ?? found.delimiter);
   const distinct = createDistinctCount();
@@ -34,7 +39,7 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
   const settle = () => {
     const first = waiting ?? [];
     waiting = null;
-    layout = layoutOf(first, request, delimiter);
+    layout = layoutOf(first, request, { form, delimiter });
     const data = layout.hasHeader ? first.slice(1) : first;
     report({ type: "preview", preview: { ...layout, rows: data.slice(0, ROWS_SHOWN) } });
     for (const row of data) count(row);
@@ -45,7 +50,7 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
     if (waiting.length > SAMPLE_ROWS) settle();
   };
 
-  const reader = readerOf(request, delimiter, take);
+  const reader = readerOf(request, { form, delimiter }, take);
   let skip = found?.hint.length ?? 0;
   let bytes = 0;
   let reported = 0;
@@ -72,29 +77,31 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
   report({ type: "counted", rows, distinct: distinct.count() });
 }
 
-function readerOf({ form, kind }: ReadRequest, delimiter: string | null, take: (row: Row) => void) {
+type FileForm = Pick<Preview, "form" | "delimiter">;
+
+function readerOf({ kind }: ReadRequest, { form, delimiter }: FileForm, take: (row: Row) => void) {
   if (form === "csv") return createCsvReader(delimiter ?? ",", take);
   return createLineReader((line) => take([form === "ndjson" ? itemOf(line, kind) : line.trim()]));
 }
 
-function layoutOf(first: readonly Row[], request: ReadRequest, delimiter: string | null): Layout {
-  const { file, kind, form, column } = request;
-  if (form !== "csv" || first.length === 0) {
-    return { delimiter, columns: ["item"], hasHeader: false, column: 1 };
+function layoutOf(first: readonly Row[], request: ReadRequest, fileForm: FileForm): Layout {
+  const { file, kind, column } = request;
+  if (fileForm.form !== "csv" || first.length === 0) {
+    return { ...fileForm, columns: ["item"], hasHeader: false, column: 1 };
   }
   const options = { column: column === null ? undefined : `${column}`, header: undefined };
   try {
-    return written(chooseColumn(file.name, first, kind, options), delimiter);
+    return written(chooseColumn(file.name, first, kind, options), fileForm);
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     // No column was detected: the preview shows the first, and the visitor chooses.
     const any = chooseColumn(file.name, first, kind, { column: "1", header: undefined });
-    return { ...written(any, delimiter), column: null };
+    return { ...written(any, fileForm), column: null };
   }
 }
 
-function written({ names, hasHeader, index }: ColumnChoice, delimiter: string | null): Layout {
-  return { delimiter, columns: names, hasHeader, column: index + 1 };
+function written({ names, hasHeader, index }: ColumnChoice, fileForm: FileForm): Layout {
+  return { ...fileForm, columns: names, hasHeader, column: index + 1 };
 }
 
 function createLineReader(onLine: (line: string) => void) {

@@ -14,7 +14,7 @@ const NOTHING: ReadList = { preview: null, share: 0, counted: null, failure: nul
 /** Reads a list in a worker, and again whenever the request changes. */
 export function useList(request: ReadRequest): ReadList {
   const [read, setRead] = useState<ReadList>(NOTHING);
-  const { file, kind, form, column, delimiter, encoding } = request;
+  const { file, kind, column, delimiter, encoding } = request;
   useEffect(() => {
     setRead((before) => ({ ...NOTHING, preview: before.preview }));
     const thread = new Worker("/console/list-reader.js", { type: "module" });
@@ -37,6 +37,6 @@ export function useList(request: ReadRequest): ReadList {
     });
     thread.postMessage(request);
     return () => thread.terminate();
-  }, [file, kind, form, column, delimiter, encoding]);
+  }, [file, kind, column, delimiter, encoding]);
   return read;
 }

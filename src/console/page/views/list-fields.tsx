@@ -1,6 +1,6 @@
 import { Choice } from "../parts/choice.tsx";
 import { TextField } from "../parts/text-field.tsx";
-import type { ListForm, ListKind, Preview } from "../reading/messages.ts";
+import type { ListKind, Preview } from "../reading/messages.ts";
 import { visible } from "../text/visible.ts";
 
 /** How a chosen file is read, and what becomes of its rows. */
@@ -46,11 +46,9 @@ type FieldsProps = {
 export function ListFields({
   settings: { kind, encoding, name, country },
   onChange,
-  form,
   preview,
   column,
 }: FieldsProps & {
-  readonly form: ListForm;
   readonly preview: Preview | null;
   /** The column of the items, chosen or detected. */
   readonly column: number | null;
@@ -63,9 +61,7 @@ export function ListFields({
         options={KINDS}
         onValue={(value) => onChange({ kind: value })}
       />
-      {form === "csv" && preview !== null ? (
-        <CsvFields preview={preview} column={column} onChange={onChange} />
-      ) : null}
+      {preview?.form === "csv" ? <CsvFields preview={preview} column={column} onChange={onChange} /> : null}
       <Choice
         label="Encoding"
         value={encoding}

@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
+import type { InputFormat } from "../../../tables/input-format.ts";
 import { listNameOf } from "../../../tables/list-name.ts";
 import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { Check } from "../parts/check.tsx";
 import { Failure, Notice } from "../parts/notice.tsx";
-import { formOf, type ListForm, type Preview } from "../reading/messages.ts";
+import type { Preview } from "../reading/messages.ts";
 import { useList } from "../reading/use-list.ts";
 import { useConsole } from "../state/console.ts";
 import { bytesOf } from "../text/format.ts";
@@ -13,7 +14,7 @@ import { ListCost } from "./list-cost.tsx";
 import { ListFields, type ListSettings } from "./list-fields.tsx";
 import { ListPreview } from "./list-preview.tsx";
 
-const TYPES: { readonly [form in ListForm]: string } = {
+const TYPES: { readonly [form in InputFormat]: string } = {
   csv: "text/csv",
   text: "text/plain",
   ndjson: "application/x-ndjson",
@@ -34,18 +35,18 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
   const [settings, setSettings] = useState<ListSettings>({ ...DETECTED, name: listNameOf(file.name) });
   const change = (changed: Partial<ListSettings>) => setSettings((held) => ({ ...held, ...changed }));
   const { kind, encoding, isDeep, mayPause } = settings;
-  const form = formOf(file.name);
   const { preview, share, counted, failure } = useList({
     file,
     kind,
-    form,
     column: settings.column,
     delimiter: settings.delimiter,
     encoding: encoding === "" ? null : encoding,
   });
   const column = settings.column ?? preview?.column ?? null;
   const start = () => {
-    const query = jobQuery(settings, { form, column, delimiter: preview?.delimiter ?? null });
+    if (preview === null) return;
+    const { form, delimiter } = preview;
+    const query = jobQuery(settings, { form, column, delimiter });
     void uploads.begin({ file, contentType: TYPES[form], query });
   };
   return (
@@ -58,7 +59,7 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
       }
     >
       <p class="muted">{bytesOf(file.size)}. Nothing has been sent yet.</p>
-      <ListFields settings={settings} onChange={change} form={form} preview={preview} column={column} />
+      <ListFields settings={settings} onChange={change} preview={preview} column={column} />
       <Failure message={failure} />
       {preview === null ? null : <ListPreview preview={preview} column={column} />}
       {preview !== null && column === null ? (
@@ -90,11 +91,7 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
 /** Returns the query of the call that creates the job. */
 function jobQuery(
   { kind, name, encoding, country, isDeep, mayPause }: ListSettings,
-  {
-    form,
-    column,
-    delimiter,
-  }: { readonly form: ListForm; readonly column: number | null; readonly delimiter: Preview["delimiter"] },
+  { form, column, delimiter }: Pick<Preview, "form" | "column" | "delimiter">,
 ): URLSearchParams {
   const query = new URLSearchParams({ kind, name });
   if (form === "csv" && column !== null) query.set("column", `${column}`);
