@@ -8,7 +8,7 @@ import type { Task } from "../tables/task.ts";
 import { CliError } from "./failure.ts";
 import type { FileRun } from "./file-run-options.ts";
 import { openRows } from "./input.ts";
-import { type JobState, removeJobState, writeJobState } from "./job-state.ts";
+import { type JobState, readJobState, removeJobState, writeJobState } from "./job-state.ts";
 import type { Progress } from "./progress.ts";
 import { jobFrom } from "./server-reply.ts";
 import { openSource } from "./source.ts";
@@ -37,11 +37,24 @@ async function createUploadOf({ client, run }: Upload, server: string): Promise<
   return state;
 }
 
+/** Drops the upload that an earlier run left half sent for this output: it would count among the account's jobs for a day. */
+async function dropFormer({ client, run }: Upload, server: string): Promise<void> {
+  const former = run.output === null ? null : readJobState(run.output);
+  if (former === null || former.server !== server) return;
+  try {
+    const { status } = await client.job(former.jobId);
+    if (status === "receiving") await client.deleteJob(former.jobId);
+  } catch (error) {
+    if (!(error instanceof RefusedError) || error.status !== 404) throw error;
+  }
+}
+
 /** Uploads the file as a new job, and starts it. Where it cannot be read there is no job: one would count for a day. */
 export async function uploadAsNew(
   upload: Upload,
   { server, onCreated }: { readonly server: string; readonly onCreated: (jobId: string) => void },
 ): Promise<Job> {
+  await dropFormer(upload, server);
   const state = await createUploadOf(upload, server);
   onCreated(state.jobId);
   try {

@@ -131,6 +131,26 @@ describe("a file as a job", () => {
     ]);
   });
 
+  test("begun anew with --force, a half-sent upload is dropped, and a job that was started is not", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp("free") };
+    const client = clientOf(env.ASSAY_API_KEY);
+    await room.write("anew.txt", "ann@good.com\nbob@good.com");
+    const task = JSON.stringify({ kind: "email", deep: false, dns: true });
+    const left = async (jobId: string) => {
+      const state = { version: 1, jobId, server: server.url, task, parts: [] };
+      await room.write("anew.csv.job", JSON.stringify(state));
+      return room.run(["anew.txt", "-o", "anew.csv", "-q", "--force", ...jobArgs()], { env });
+    };
+    const { job_id: halfSent } = await client.createUpload("application/x-ndjson", {});
+    // The plan has one job at a time.
+    expect(await left(halfSent)).toMatchObject({ exitCode: 0, stderr: "" });
+    const [first] = (await client.jobs()).data;
+    expect([(await client.jobs()).data.length, first?.status]).toEqual([1, "completed"]);
+    expect(await left(first?.job_id ?? "")).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await left("job_of_another_account")).toMatchObject({ exitCode: 0, stderr: "" });
+    expect((await client.jobs()).data.map(({ job_id }) => job_id)).toContain(first?.job_id ?? "");
+  });
+
   test("the wrong file, kind, job or input is refused in one sentence", async () => {
     const env = { ASSAY_API_KEY: await server.signUp() };
     const client = clientOf(env.ASSAY_API_KEY);
