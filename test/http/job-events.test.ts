@@ -34,6 +34,21 @@ test("each account has its share of event streams, which a cancelled stream rele
   await open("one").cancel();
 });
 
+test("a HEAD has the headers of the stream, and opens none", () => {
+  const shares = createEventStreamShares();
+  const source = {
+    find: async () => ({ status: "running" }) as JobRecord,
+    view: (job: JobRecord) => job,
+    isEnding: () => false,
+    readerStallMs: 1000,
+    shares,
+    tenant: "one",
+  };
+  const head = { ...call, request: new Request("http://assay.test/", { method: "HEAD" }) };
+  const { status, headers } = jobEventStream(head, source);
+  expect([status, headers, shares.held()]).toEqual([200, jobEventStream(call, source).headers, 0]);
+});
+
 test("a stream whose job continues ends completely once the process shuts down", async () => {
   const job = { status: "paused" } as JobRecord;
   let isEnding = false;

@@ -1,7 +1,7 @@
 import { createShares, type Shares } from "../../batch/shares.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { type JobRecord, UNFINISHED } from "../../store/job-records.ts";
-import { byteStream } from "../bodies/byte-stream.ts";
+import { byteStream, unsentBody } from "../bodies/byte-stream.ts";
 import type { Call } from "../call.ts";
 import type { Reply } from "../reply.ts";
 
@@ -41,9 +41,11 @@ export function createEventStreamShares(): Shares {
  * account's share of open streams.
  */
 export function jobEventStream(call: Call, source: JobEventSource): Reply {
+  // A stream for a HEAD would stay open, as nobody reads it.
+  if (call.request.method === "HEAD") return { status: 200, body: unsentBody(), headers: HEADERS };
   const { readerStallMs, shares, tenant } = source;
   if (!shares.acquire(tenant, 1)) {
-    throw new ApiError("overloaded", "This account has too many streams of events open; close some first.");
+    throw new ApiError("overloaded", "This account has too many streams of events; close some first.");
   }
   call.suspendIdleTimeout(readerStallMs);
   call.streaming = true;
@@ -55,13 +57,14 @@ export function jobEventStream(call: Call, source: JobEventSource): Reply {
       call.finish(200, isComplete ? "complete" : "cut");
     },
   });
-  const headers = {
-    "Content-Type": "text/event-stream; charset=utf-8",
-    "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",
-  };
-  return { status: 200, body, headers };
+  return { status: 200, body, headers: HEADERS };
 }
+
+const HEADERS = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store",
+  "X-Accel-Buffering": "no",
+};
 
 async function* events(
   call: Call,
