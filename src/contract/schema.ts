@@ -91,16 +91,23 @@ export function createReader<Schema extends TObject>(schema: Schema): Reader<Sch
       if (typeof value !== "object" || value === null || Array.isArray(value)) {
         throw new ApiError("invalid_request", "The body must be a JSON object.");
       }
-      return checked(check(), withoutNulls(value, nullsDropped));
+      return checked(check(), named(value, names, nullsDropped));
     },
   };
 }
 
-/** A field that may be left out may as well be null, unless null says something of its own there. */
-function withoutNulls(value: object, names: ReadonlySet<string>): object {
-  const fields = Object.entries(value);
-  const isDropped = ([name, field]: [string, unknown]) => field === null && names.has(name);
-  return fields.some(isDropped) ? Object.fromEntries(fields.filter((entry) => !isDropped(entry))) : value;
+/**
+ * The fields of these names alone: the others are as many as a body has room for, and what is done with each takes time. A
+ * field that may be left out may as well be null, unless null says something of its own there.
+ */
+function named(value: object, names: readonly string[], nullsDropped: ReadonlySet<string>): object {
+  const fields: { [name: string]: unknown } = {};
+  for (const name of names) {
+    if (!Object.hasOwn(value, name)) continue;
+    const field: unknown = Reflect.get(value, name);
+    if (field !== null || !nullsDropped.has(name)) fields[name] = field;
+  }
+  return fields;
 }
 
 function checked<Schema extends TObject>(check: TypeCheck<Schema>, value: unknown): Static<Schema> {

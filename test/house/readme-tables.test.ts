@@ -150,6 +150,10 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
         `${limits.signupsPerMinute} a minute, ${limits.signupsPerMinute * 2} at once (\`SIGNUPS_PER_MINUTE\`)`,
       ],
       ["a body of anything but a batch", `${SMALL_BODY_BYTES_MAX} bytes`],
+      [
+        "values in such a body, names of fields and what they hold as one",
+        `${await constant("src/http/bodies/request-body.ts", "VALUES_MAX")}`,
+      ],
       ["a body of a batch", `${batch.bodyBytesMax} bytes (\`BODY_BYTES_MAX\`)`],
       [
         "a body of a batch on a plan",
