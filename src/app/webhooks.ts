@@ -10,6 +10,7 @@ import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
 
 const IN_FLIGHT_MAX = 32;
+const OVERFLOW = 4;
 const ACCOUNT_IN_FLIGHT_MAX = 4;
 const REAP_MS = 5_000;
 
@@ -50,6 +51,7 @@ export async function openWebhooks(
       report: (error) => log.error("a delivery to a webhook failed", errorFacts(error)),
       settings: {
         inFlightMax: IN_FLIGHT_MAX,
+        overflow: OVERFLOW,
         accountInFlightMax: ACCOUNT_IN_FLIGHT_MAX,
         reapEveryMs: isShared ? REAP_MS : null,
       },

@@ -22,6 +22,8 @@ export type DelivererDependencies = {
 
 export type DelivererSettings = {
   readonly inFlightMax: number;
+  /** All attempts as a multiple of it: those beyond it are each their account's only one, as receivers of others may hang. */
+  readonly overflow: number;
   /** Attempts of one account at a time, so that receivers that hang delay nobody else. */
   readonly accountInFlightMax: number;
   /** How often the deliveries of processes that are gone are reaped; null without other processes. */
@@ -60,6 +62,7 @@ const PRUNE_MS = 60_000;
 /** Sends due deliveries: a bounded number at a time, each account within its share. */
 export function createDeliverer(dependencies: DelivererDependencies): Deliverer {
   const { store, client, clock, retentionClock, random, report, settings } = dependencies;
+  const { inFlightMax, overflow, accountInFlightMax, reapEveryMs } = settings;
   const inFlight = createTally();
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
@@ -89,16 +92,17 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
   async function takeAll(): Promise<void> {
     while (isAsked) {
       isAsked = false;
-      while (!stop.signal.aborted && running.size < settings.inFlightMax && (await takeNext())) {
+      while (!stop.signal.aborted && running.size < inFlightMax * overflow && (await takeNext())) {
         // Yield: attempts that fail at once, as for an unknown name, would otherwise block the event loop.
         await nextTurn();
       }
     }
   }
 
-  /** False where nothing is due. */
+  /** False where nothing is due of an account that may have one more under way. */
   async function takeNext(): Promise<boolean> {
-    const full = [...inFlight.entries()].filter(([, count]) => count >= settings.accountInFlightMax);
+    const ofAccountMax = running.size < inFlightMax ? accountInFlightMax : 1;
+    const full = [...inFlight.entries()].filter(([, count]) => count >= ofAccountMax);
     const claimed = await store.claimDelivery(
       clock.now(),
       full.map(([accountId]) => accountId),
@@ -163,9 +167,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
 
   const prune = () => removeOldDeliveries(store, retentionClock.now(), stop.signal);
 
-  async function reap(): Promise<void> {
-    await store.reapDeliveries();
-  }
+  const reap = async (): Promise<void> => void (await store.reapDeliveries());
 
   const idle = async (): Promise<void> => {
     while (taking !== null || running.size > 0) await Promise.all([taking, ...running]);
@@ -180,8 +182,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
       timers.push(setInterval(() => void pump(), POLL_MS));
       timers.push(setInterval(() => void guarded(prune), PRUNE_MS));
       // Only a store that processes share lets one of them take over what another was sending.
-      if (settings.reapEveryMs !== null)
-        timers.push(setInterval(() => void guarded(reap), settings.reapEveryMs));
+      if (reapEveryMs !== null) timers.push(setInterval(() => void guarded(reap), reapEveryMs));
     },
     inFlight: () => running.size,
     stats: () => ({ ...outcomes }),

@@ -73,7 +73,7 @@ function world(options: WorldOptions = {}) {
     retentionClock: clock,
     random: () => 0,
     report: (error) => errors.push(error),
-    settings: { inFlightMax: 8, accountInFlightMax: 2, reapEveryMs: null },
+    settings: { inFlightMax: 8, overflow: 1.5, accountInFlightMax: 2, reapEveryMs: null },
   });
   const webhooks = createWebhooks({ store: accounting.store, clock, randomBytes, rules, wake: () => {} });
   const close = async () => {
@@ -497,6 +497,36 @@ test("receivers that hang use up their account's share, and delay no other accou
   gate.resolve();
   await w.deliverer.idle();
   expect(hanging.sent).toHaveLength(20);
+});
+
+test("accounts whose receivers hang, enough to have all attempts under way, delay no other account", async () => {
+  const gate = Promise.withResolvers<void>();
+  const hanging = receiver(async () => {
+    await gate.promise;
+    return new Response();
+  });
+  const quick = receiver(() => new Response());
+  const w = world();
+  const hang = () => {
+    const accountId = w.account();
+    const { webhook_id } = w.create(accountId, hanging.url);
+    for (let n = 0; n < 5; n++) w.webhooks.test(accountId, webhook_id, () => null);
+  };
+  for (let n = 0; n < 4; n++) hang();
+  await w.deliverer.pump();
+  expect(w.deliverer.inFlight()).toBe(8);
+  const other = w.account();
+  const theirs = w.create(other, quick.url);
+  for (let n = 0; n < 3; n++) w.webhooks.test(other, theirs.webhook_id, () => null);
+  await w.deliverer.pump();
+  const isDone = () => w.deliveries(other, theirs.webhook_id).every(({ state }) => state === "delivered");
+  while (!isDone()) await nextTurn();
+  for (let n = 0; n < 6; n++) hang();
+  await w.deliverer.pump();
+  expect(w.deliverer.inFlight()).toBe(12);
+  gate.resolve();
+  await w.deliverer.idle();
+  expect(hanging.sent).toHaveLength(50);
 });
 
 test("webhooks take turns: one with many deliveries waits for the others after each", () => {
