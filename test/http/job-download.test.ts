@@ -1,19 +1,72 @@
 import { expect, test } from "bun:test";
 import type { Call } from "../../src/http/call.ts";
+import { createDownloadShares } from "../../src/http/jobs/download-shares.ts";
 import { downloadOf } from "../../src/http/jobs/job-download.ts";
 import type { Job } from "../../src/jobs/job.ts";
+import { handClock } from "../billing/accounting.ts";
 
-test("results that a filter skips are read no further once their caller has left", async () => {
-  const leaving = new AbortController();
+function callOf(signal?: AbortSignal) {
   const finished: unknown[][] = [];
   const call = {
-    request: new Request("http://assay.test/", { signal: leaving.signal }),
+    request: new Request("http://assay.test/", signal === undefined ? {} : { signal }),
     suspendIdleTimeout() {},
     finish: (...outcome: unknown[]) => finished.push(outcome),
     reportError() {},
     streaming: false,
   } as unknown as Call;
-  const job = { jobId: "job_1", kind: "email", status: "completed", erasedAt: null } as Job;
+  return { call, finished };
+}
+
+const jobOf = (accountId: string) =>
+  ({ jobId: "job_1", accountId, kind: "email", status: "completed", erasedAt: null }) as Job;
+
+/** Results of this many parts of 100 KB. */
+const partsOf = (count: number) => ({
+  length: async () => count * 100_000,
+  async *read() {
+    for (let part = 0; part < count; part += 1) yield new Uint8Array(100_000);
+  },
+});
+
+test("each account has its share of downloads, which are in memory until they are read or their reader leaves", async () => {
+  const downloads = createDownloadShares({ clock: handClock() });
+  const open = async (accountId: string, parts = 30) => {
+    const dependencies = { results: partsOf(parts), downloads, readerStallMs: 60_000 };
+    const { body } = await downloadOf(callOf().call, jobOf(accountId), {}, dependencies);
+    if (!(body instanceof ReadableStream)) throw new Error("no stream");
+    return body;
+  };
+  const [first, second, ...rest] = await Promise.all(Array.from({ length: 64 }, () => open("one")));
+  await expect(open("one")).rejects.toThrow("too many results at once");
+  const others = [await open("two"), await open("two")];
+  expect(downloads.underWay()).toBe(66);
+  expect((await new Response(first ?? null).bytes()).byteLength).toBe(3_000_000);
+  await second?.cancel();
+  expect(downloads.underWay()).toBe(64);
+  await Promise.all([...rest, ...others].map((stream) => stream.cancel()));
+  expect(downloads.underWay()).toBe(0);
+});
+
+test("of small results, too, an account has no more in memory at a time than a bounded number", async () => {
+  const clock = handClock();
+  const downloads = createDownloadShares({ clock });
+  const bodyOf = async (accountId: string, parts: number) => {
+    const dependencies = { results: partsOf(parts), downloads, readerStallMs: 60_000 };
+    return (await downloadOf(callOf().call, jobOf(accountId), {}, dependencies)).body;
+  };
+  for (let n = 0; n < 32; n += 1) expect(await bodyOf("one", 5)).toBeInstanceOf(Buffer);
+  const streamed = await bodyOf("one", 5);
+  expect([streamed instanceof ReadableStream, downloads.underWay()]).toEqual([true, 1]);
+  expect((await new Response(streamed as ReadableStream).bytes()).byteLength).toBe(500_000);
+  expect(downloads.underWay()).toBe(0);
+  expect([await bodyOf("one", 0), await bodyOf("two", 5)]).toEqual([expect.any(Buffer), expect.any(Buffer)]);
+  clock.advance(1_000);
+  expect(await bodyOf("one", 5)).toBeInstanceOf(Buffer);
+});
+
+test("results that a filter skips are read no further once their caller has left", async () => {
+  const leaving = new AbortController();
+  const { call, finished } = callOf(leaving.signal);
   const reading = Promise.withResolvers<void>();
   const results = {
     length: async () => 0,
@@ -24,9 +77,11 @@ test("results that a filter skips are read no further once their caller has left
       yield await promise;
     },
   };
-  const reply = downloadOf(call, job, { status: "risky" }, { results, readerStallMs: 1_000 });
+  const downloads = createDownloadShares({ clock: handClock() });
+  const dependencies = { results, downloads, readerStallMs: 1_000 };
+  const reply = downloadOf(call, jobOf("one"), { status: "risky" }, dependencies);
   await reading.promise;
   leaving.abort();
   await reply;
-  expect(finished).toEqual([[200, "cut"]]);
+  expect([finished, downloads.underWay()]).toEqual([[[200, "cut"]], 0]);
 });

@@ -10,6 +10,8 @@ import type { Call } from "../call.ts";
 import { isCalledOff, stopWhenGone } from "../departure.ts";
 import { isCurrent } from "../negotiation.ts";
 import { JSON_TYPE, type Reply } from "../reply.ts";
+import { askedRange, limited, rangeWithin } from "./byte-range.ts";
+import type { DownloadShares } from "./download-shares.ts";
 
 const TYPES: { readonly [format in ResultFormat]: string } = {
   ndjson: "application/x-ndjson; charset=utf-8",
@@ -20,12 +22,21 @@ const TYPES: { readonly [format in ResultFormat]: string } = {
 /** Reads the query of a download; throws `invalid_request`. */
 export const readResultsQuery = queryReader(jobResults);
 
-/** Returns the results of a job in the form of the query, from the byte that `Range` names. */
+export type DownloadDependencies = {
+  readonly results: JobResults;
+  readonly downloads: DownloadShares;
+  readonly readerStallMs: number;
+};
+
+/**
+ * Returns the results of a job in the form of the query, from the byte that `Range` names. Throws `overloaded` over the
+ * account's share of downloads.
+ */
 export async function downloadOf(
   call: Call,
   job: Job,
   { format = "ndjson", status, sub_status, only }: ReturnType<typeof readResultsQuery>,
-  { results, readerStallMs }: { readonly results: JobResults; readonly readerStallMs: number },
+  { results, downloads, readerStallMs }: DownloadDependencies,
 ): Promise<Reply> {
   const filter: ResultFilter = {
     statuses: wordsOf({ status, only }, SUMMARY_WORDS[job.kind]),
@@ -55,17 +66,17 @@ export async function downloadOf(
   const stop = new AbortController();
   const read = (fromByte: number) => results.read(job, { format, filter, fromByte }, stop.signal);
   const asked = isMeasurable ? askedRange(call.request, etag) : null;
-  if (asked === null) return sent(call, { status: 200, headers, source: read(0), stop, readerStallMs });
+  const common = { tenant: job.accountId, downloads, stop, readerStallMs };
+  if (asked === null) return sent(call, { ...common, status: 200, headers, source: read(0) });
   const length = await results.length(job, format);
   const range = rangeWithin(asked, length);
   if (range === "unsatisfiable") return unsatisfiable(headers, length);
   const { first, last } = range;
   return sent(call, {
+    ...common,
     status: 206,
     headers: { ...headers, ...AS_IS, "Content-Range": `bytes ${first}-${last}/${length}` },
     source: limited(read(first), last - first + 1),
-    stop,
-    readerStallMs,
   });
 }
 
@@ -85,25 +96,28 @@ function unsatisfiable(headers: Reply["headers"], length: number): Reply {
 /** For replies that are never compressed, though others of the same path are. */
 const AS_IS = { Vary: "Accept-Encoding" };
 
-type Download = {
+type Download = Pick<DownloadDependencies, "downloads" | "readerStallMs"> & {
+  readonly tenant: string;
   readonly status: number;
   readonly headers: Reply["headers"] & {};
   readonly source: AsyncGenerator<Uint8Array, void, undefined>;
   readonly stop: AbortController;
-  readonly readerStallMs: number;
 };
 
 /** Up to this size a download is one buffer with a `Content-Length`, which a stream cannot have. */
 const WHOLE_BYTES_MAX = 2_097_152;
 
 async function sent(call: Call, download: Download): Promise<Reply> {
-  const { status, headers, source, stop, readerStallMs } = download;
+  const { tenant, downloads, status, headers, source, stop, readerStallMs } = download;
+  using place = new DisposableStack();
+  place.use(downloads.enter(tenant));
   const first: Uint8Array[] = [];
   // A filter may skip millions of rows before the first result: stop reading them once the caller has left.
   using _ = stopWhenGone(call.request, stop);
   try {
     for (let bytes = 0; bytes <= WHOLE_BYTES_MAX; ) {
       const { done, value } = await source.next();
+      if (done === true && !downloads.mayBeWhole(tenant, bytes)) break;
       if (done === true) return { status, headers, body: Buffer.concat(first) };
       first.push(value);
       bytes += value.byteLength;
@@ -115,6 +129,7 @@ async function sent(call: Call, download: Download): Promise<Reply> {
     return { status, body: "" };
   }
   call.streaming = true;
+  const held = place.move();
   const body = byteStream(followed(first, source), {
     stallMs: readerStallMs,
     onError(error) {
@@ -122,6 +137,7 @@ async function sent(call: Call, download: Download): Promise<Reply> {
       if (!(error instanceof ApiError) && !isCalledOff(stop.signal, error)) call.reportError(error);
     },
     onEnd(isRead) {
+      held.dispose();
       stop.abort();
       call.finish(status, isRead ? "complete" : "cut");
     },
@@ -164,31 +180,4 @@ function wordsOf(
 function noSubStatus(text: string | undefined): null {
   if (text === undefined) return null;
   throw new ApiError("invalid_request", "sub_status is a field of addresses alone.");
-}
-
-type ByteRange = { readonly first: number; readonly last: number };
-
-/** Returns the requested range; null if it is missing or malformed, which is ignored (RFC 9110). */
-function askedRange(request: Request, etag: string): RegExpExecArray | null {
-  const ifRange = request.headers.get("if-range");
-  const parts = /^bytes=(?=\d*-\d|\d)(\d*)-(\d*)$/.exec(request.headers.get("range") ?? "");
-  return ifRange === null || ifRange === etag ? parts : null;
-}
-
-function rangeWithin([, from = "", to = ""]: RegExpExecArray, length: number): ByteRange | "unsatisfiable" {
-  const first = from === "" ? Math.max(0, length - Number(to)) : Number(from);
-  const last = from === "" || to === "" ? length - 1 : Math.min(Number(to), length - 1);
-  return first > last || first >= length ? "unsatisfiable" : { first, last };
-}
-
-async function* limited(
-  source: AsyncGenerator<Uint8Array, void, undefined>,
-  bytes: number,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let left = bytes;
-  for await (const piece of source) {
-    yield left < piece.byteLength ? piece.subarray(0, left) : piece;
-    left -= piece.byteLength;
-    if (left <= 0) return;
-  }
 }

@@ -27,6 +27,7 @@ import type { JobRecord } from "../../store/job-records.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import type { Call } from "../call.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
+import { createDownloadShares } from "../jobs/download-shares.ts";
 import { createFromBody, createInputArrivals } from "../jobs/job-create.ts";
 import { downloadOf, readResultsQuery } from "../jobs/job-download.ts";
 import { createEventStreamShares, jobEventStream } from "../jobs/job-events.ts";
@@ -63,6 +64,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   const view = (job: JobRecord) => jobView(job, clock.now());
   const page = queryReader(listJobs);
   const eventStreams = createEventStreamShares();
+  const downloads = createDownloadShares({ clock });
   const steer = (act: Jobs["pause"]) => async (call: Call, account: Account) => {
     const written = async () => {
       await given.turns.turnOf(account.accountId);
@@ -105,7 +107,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
       const query = readResultsQuery(call.request.url);
       const job = jobOf(await jobs.find(accountId, idOf(call)));
       meter.countCall({ accountId }, call.route);
-      return downloadOf(call, job, query, { results, readerStallMs });
+      return downloadOf(call, job, query, { results, downloads, readerStallMs });
     }),
     routing.keyed(pauseJob, steer(jobs.pause)),
     routing.keyed(resumeJob, steer(jobs.resume)),

@@ -13,7 +13,7 @@ export const jobResults = operation({
   tag: "Jobs",
   summary: "The results in the order of the input",
   description:
-    "Each has `row`, the place in the input from 1, a header not counted. CSV has the original columns and then ours; a card number in the verified column is masked. While the job runs: what is finished without a gap, with `X-Job-Complete: false`. When it is done, and unless they are filtered: `HEAD` has their length, which CSV of millions of rows takes seconds to count, and `Range` a part of them, as they are without compression. Replies of more than two megabytes come in chunks, without `Content-Length`.",
+    "Each has `row`, the place in the input from 1, a header not counted. CSV has the original columns and then ours; a card number in the verified column is masked. While the job runs: what is finished without a gap, with `X-Job-Complete: false`. When it is done, and unless they are filtered: `HEAD` has their length, which CSV of millions of rows takes seconds to count, and `Range` a part of them, as they are without compression. Replies of more than two megabytes, and smaller ones of which an account reads dozens at once, come in chunks, without `Content-Length`.",
   access: "key",
   query: described(
     Type.Object({
