@@ -154,7 +154,7 @@ function routesOf(
     ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),
     ...checkRoutes({ routing, directory, check: components.judging.check }),
     ...signingKeyRoutes({ routing, publicKeys: components.judging.publicKeys }),
-    ...metricsRoutes({ routing, metrics, settings: config.metrics }),
+    ...metricsRoutes({ routing, metrics, clock, settings: config.metrics }),
   ];
   return [...described, ...pagesOf(config, routing, described)];
 }

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
 import { createMetrics } from "../../src/http/routes/metrics.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { until } from "../support/caller.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
@@ -152,6 +153,22 @@ describe("GET /metrics", () => {
     await using server = await startTestServer({ environment: { METRICS: "public" } });
     const headers = { "X-Forwarded-For": "203.0.113.7" };
     expect((await server.call("/metrics", { headers })).status).toBe(200);
+  });
+
+  test("200 anew at most once a second where anyone may read them, and each time where not", async () => {
+    for (const [access, isShared] of [
+      ["public", true],
+      ["loopback", false],
+    ] as const) {
+      let shiftMs = 0;
+      const clock = { now: systemClock.now, monotonic: () => shiftMs };
+      await using server = await startTestServer({ clock, environment: { METRICS: access } });
+      const read = async () => (await server.call("/metrics")).text();
+      const first = await read();
+      expect((await read()) === first).toBe(isShared);
+      shiftMs += 1_000;
+      expect((await read()) === first).toBeFalse();
+    }
   });
 
   test("401 without the operator's token, wherever the caller is", async () => {

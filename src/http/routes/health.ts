@@ -2,6 +2,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { getHealth, getLiveness, getReadiness } from "../../contract/specification/service/service.ts";
 import type { CheckResult, HealthBody } from "../../contract/specification/service/service-replies.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { ANSWER_VALID_MS, oncePerSecond } from "../once-per-second.ts";
 import { json } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 
@@ -19,7 +20,6 @@ export type HealthDependencies = {
   readonly checks: { readonly [part: string]: Check };
 };
 
-const ANSWER_VALID_MS = 1000;
 const CHECK_TIMEOUT_MS = 2000;
 
 /** /healthz says that the process lives; /health that each part does its work, anew at most once a second. */
@@ -71,17 +71,4 @@ async function attempt({ run, fallback }: Check): Promise<CheckResult> {
   });
   const work = (async () => run(deadline))().catch(() => broken);
   return Promise.race([work, timeout]);
-}
-
-/** Calls made while an answer is fresh, or being made, share it. */
-function oncePerSecond<T>(clock: Clock, make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  let madeMs = 0;
-  return () => {
-    if (made === undefined || clock.monotonic() - madeMs >= ANSWER_VALID_MS) {
-      made = make();
-      madeMs = clock.monotonic();
-    }
-    return made;
-  };
 }
