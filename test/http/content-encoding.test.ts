@@ -238,3 +238,25 @@ describe("over HTTP", () => {
     expect(unknown.headers.get("x-units-charged")).toBe("0");
   });
 });
+
+test("bodies that inflate at once are taken one part of each in a turn, so that other calls get theirs", async () => {
+  const bodies = 32;
+  const body = zstdCompressSync(Buffer.alloc(1_500_000));
+  let inTurn = 0;
+  let most = 0;
+  let isDone = false;
+  const turn = () => {
+    most = Math.max(most, inTurn);
+    inTurn = 0;
+    if (!isDone) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const decode = async () => {
+    for await (const part of decodedParts(new Blob([new Uint8Array(body)]).stream(), "zstd")) {
+      if (part.byteLength > 0) inTurn += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: bodies }, decode));
+  isDone = true;
+  expect(most).toBeWithin(1, bodies + 1);
+});

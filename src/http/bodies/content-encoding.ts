@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../../contract/errors.ts";
 import { bodySlices } from "./body-slices.ts";
@@ -30,9 +31,9 @@ export function bodyEncoding(request: Request): BodyEncoding | null {
 const UNDECODED_BYTES_MAX = 1_048_576;
 
 /**
- * Yields a body decoded, in parts of at most 64 KiB, as fast as they are consumed. It is decoded outside the main thread,
- * and decoding ends when the consumer does. Throws `invalid_request` where the bytes are not of the encoding, or exceed
- * the decoded ones by over 1 MiB.
+ * Yields a body decoded, in parts of at most 64 KiB, one in a turn of the event loop, as fast as they are consumed. It is
+ * decoded outside the main thread, and decoding ends when the consumer does. Throws `invalid_request` where the bytes are
+ * not of the encoding, or exceed the decoded ones by over 1 MiB.
  */
 export async function* decodedParts(
   body: AsyncIterable<Uint8Array>,
@@ -56,6 +57,8 @@ export async function* decodedParts(
     for await (const part of throughZlib(whole, decoder)) {
       undecodedBytes -= part.byteLength;
       yield part;
+      // Otherwise parts that are decoded meanwhile, of this body and of others, would be taken in the same turn.
+      if (part.byteLength === DECODED_PART_BYTES) await nextTurn();
     }
     // Inflating ignores what follows the end of its data: a second stream of rows would be lost silently.
     const isCutShort = encoding === "deflate" && decoder.bytesWritten < takenBytes;
