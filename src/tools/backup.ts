@@ -5,7 +5,7 @@ import { commandNamed } from "../platform/command-name.ts";
 import { backupDatabase } from "../store/sqlite/data-dir/backup.ts";
 import { fail, runFileCommand } from "./command.ts";
 
-const USAGE = `Name one file that does not exist yet, as in ${commandNamed("backup")} FILE: the database of DATA_DIR is copied to it.`;
+const USAGE = `${commandNamed("backup")} FILE copies the database of DATA_DIR to it, while the server runs or not. Name one file that does not exist yet.`;
 
 /** Copies the database of DATA_DIR to the file named as the only argument. Other settings do not matter here. */
 function main(target: string | undefined): number {
