@@ -11,6 +11,7 @@ import { type KeyMode, modeOfKey, type RandomBytes } from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { KEYS_MAX, makeKey } from "./key-rotation.ts";
 import { readScopes, writtenScopes } from "./key-scopes.ts";
+import { momentOf } from "./moment.ts";
 
 /** A key on the wire. */
 export type KeyView = KeyEntryBody;
@@ -90,28 +91,16 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
   };
 }
 
-/** ISO 8601 with a year of four digits: Date.parse takes much more than the wire does. */
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:(T.+?)(Z|[+-]\d{2}:?\d{2})?)?$/;
-/** The last moment that is written with such a year. */
-const MOMENT_MAX = Date.parse("9999-12-31T23:59:59Z");
-
-/** Returns the moment, rounded down to the second that is announced; UTC without an offset, whatever the machine's zone is. */
+/** Returns the moment, rounded down to the second that is announced. */
 function readEnd(text: string, now: number): number {
-  const [, day = "", time = "T00:00", zone = "Z"] = MOMENT.exec(text) ?? [];
-  const at = isDay(day) ? Math.floor(Date.parse(day + time + zone) / 1_000) * 1_000 : Number.NaN;
-  if (Number.isNaN(at) || at <= now || at > MOMENT_MAX) {
+  const at = Math.floor((momentOf(text) ?? Number.NaN) / 1_000) * 1_000;
+  if (Number.isNaN(at) || at <= now) {
     throw new ApiError(
       "invalid_request",
       "expires_at must be a moment to come, such as 2027-01-31T00:00:00Z.",
     );
   }
   return at;
-}
-
-/** Whether the day exists: Date.parse reads 30 February as 2 March. */
-function isDay(day: string): boolean {
-  const at = Date.parse(day);
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 function keyView(record: KeyRecord): KeyView {

@@ -4,6 +4,7 @@ import type { DayUsageBody, UsageBody } from "../contract/specification/accounts
 import { type Answer, after } from "../platform/answer.ts";
 import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { UsagePort } from "../store/billing-port.ts";
+import { momentOf } from "./moment.ts";
 
 export type DayUsage = DayUsageBody;
 
@@ -16,7 +17,7 @@ export type UsageRange = {
   readonly groupBy: "day" | "endpoint";
 };
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const MOMENT_CHARS_MAX = 30;
 const DAYS_MAX = 366;
 
 /**
@@ -46,21 +47,12 @@ export function usageReport(
 
 function readDay(name: "from" | "to", text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null;
-  // Without an offset it would be read in the time zone of this machine.
-  const isLocal = text.charAt(10) === "T" && !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text);
-  const at = text.length <= 30 ? Date.parse(isLocal ? `${text}Z` : text) : Number.NaN;
-  const isDay = DAY.test(text.slice(0, 10)) && (text.length === 10 || text.charAt(10) === "T");
-  // Years beyond four digits, to which an offset may lead, and days that no month has are not what was meant.
-  if (!isDay || Number.isNaN(at) || !isCalendarDay(text.slice(0, 10)) || !DAY.test(dayOf(at))) {
+  const at = text.length <= MOMENT_CHARS_MAX ? momentOf(text) : null;
+  if (at === null) {
     throw new ApiError(
       "invalid_request",
       `${name} must be a date such as 2026-11-20 or 2026-11-20T10:00:00Z.`,
     );
   }
   return dayOf(at);
-}
-
-function isCalendarDay(day: string): boolean {
-  const at = Date.parse(day);
-  return !Number.isNaN(at) && dayOf(at) === day;
 }

@@ -44,16 +44,17 @@ const CHOICES_MAX = 128;
 /** Of the body, however long its texts are. */
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
+/** Fields that limit the tokens of a choice: upstreams know one or another, and llama.cpp takes `n_predict` for the last word. */
+export const LIMIT_FIELDS: readonly string[] = ["max_tokens", "max_completion_tokens", "n_predict"];
 /** Fields that are not a part of the model's input; among them those that are set for the upstream. */
-const UNREAD_FIELDS: ReadonlySet<string> = new Set(
-  (
-    "model stream stream_options n max_tokens max_completion_tokens n_predict stop seed temperature top_p top_k min_p " +
+const UNREAD_FIELDS: ReadonlySet<string> = new Set([
+  ...LIMIT_FIELDS,
+  ...(
+    "model stream stream_options n stop seed temperature top_p top_k min_p " +
     "frequency_penalty presence_penalty repetition_penalty logit_bias logprobs top_logprobs parallel_tool_calls " +
     "reasoning_effort verbosity user safety_identifier prompt_cache_key metadata store service_tier"
   ).split(" "),
-);
-/** Fields that limit the tokens of a choice: upstreams know one or another, and llama.cpp takes `n_predict` for the last word. */
-export const LIMIT_FIELDS: readonly string[] = ["max_tokens", "max_completion_tokens", "n_predict"];
+]);
 /** Fields that decide the price, or which answer comes. */
 const DECIDING_FIELDS: ReadonlySet<string> = new Set([
   ..."model messages stream stream_options n".split(" "),

@@ -46,8 +46,8 @@ export type KeyPort = {
   readonly addKey: (key: KeyRecord, keysMax: number, reply: ReplyRecord | null) => Answer<boolean>;
   /**
    * Adds a key that replaces another, or all others where `keyId` is null: these expire at `endsAt`, unless they expire
-   * earlier, and are revoked then where that is no later than the new key's creation. `check` gets the valid keys and may throw to prevent it. False, and nothing written, where there is no such
-   * valid key.
+   * earlier, and are revoked then where that is no later than the new key's creation. `check` gets the valid keys and may
+   * throw to prevent it. False, and nothing written, where there is no such valid key.
    */
   readonly rotateKey: (
     key: KeyRecord,
