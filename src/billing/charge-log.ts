@@ -60,8 +60,8 @@ const DENSE_PER_MS = 4;
 
 /**
  * Writes charges in groups: half of the calls that are open at the busiest share a transaction, at most
- * `entriesPerCommitMax` of them. While one group is on its way to the disk the next is committed, and follows it at once:
- * the disk is never idle while there is something for it. It is waited for beside the thread, not on it. A caller who
+ * `entriesPerCommitMax` of them. While one group is on its way to the disk the next is committed, and follows it at once;
+ * a few charges wait until the disk is ready, and are one commit. It is waited for beside the thread, not on it. A caller who
  * sends one call after the other never waits for company. A chunk of a job is committed at once, with all that waits: a
  * thread waits for that commit with its next chunk. It is brought to the disk with the next group.
  */
@@ -92,8 +92,10 @@ export function createChargeLog(dependencies: {
     if (isCommitDue || queue.length + committed.length === 0) return;
     const isGroup = queue.length >= Math.floor(calls / 2) && (queue.length >= AT_ONCE_MIN || mayBeSmall());
     if (isSyncing) {
-      // Of a disk that hangs no more is asked than one group: the thread goes on.
-      if (isGroup && committed.length === 0) commitWhole();
+      // Of a disk that hangs no more is asked than one group: the thread goes on. The few that come in now and then are
+      // one commit when the disk is ready, not several.
+      const isWorthIt = queue.length >= AT_ONCE_MIN || spacing.isDense();
+      if (isGroup && isWorthIt && committed.length === 0) commitWhole();
     } else if (isGroup || committed.length > 0) commitWhole();
     else groupTimer ??= setTimeout(commitIn, GROUP_WAIT_MAX_MS, setImmediate);
   }

@@ -2,6 +2,8 @@
 export type ChargeSpacing = {
   /** To be called with the number of its charges when a group begins. */
   readonly begin: (charges: number) => void;
+  /** Whether charges come in one upon the other. */
+  readonly isDense: () => boolean;
   /** Milliseconds until the next group is due; 0 where charges do not come in one upon the other. */
   readonly untilNextMs: () => number;
 };
@@ -19,12 +21,15 @@ export function createChargeSpacing(options: {
   let begunMs = Number.NEGATIVE_INFINITY;
   /** Charges of the last group, for each millisecond since the one before. */
   let perMs = 0;
+  const isDense = () => perMs >= densePerMs;
+
   return {
     begin(charges) {
       const nowMs = monotonic();
       perMs = nowMs > begunMs ? charges / (nowMs - begunMs) : 0;
       begunMs = nowMs;
     },
-    untilNextMs: () => (perMs < densePerMs ? 0 : Math.max(0, begunMs + spaceMs - monotonic())),
+    isDense,
+    untilNextMs: () => (isDense() ? Math.max(0, begunMs + spaceMs - monotonic()) : 0),
   };
 }

@@ -50,11 +50,9 @@ function openLog() {
 test("small groups of charges that come in one upon the other are a while apart, unless all calls wait", async () => {
   const { world, groups, charge, syncNext } = openLog();
   await charge(2, 10);
-  expect(groups).toEqual([2]);
-  // The first after a pause is not one of many.
   await charge(2, 10.2);
-  expect(groups).toEqual([2, 2]);
   await syncNext();
+  expect(groups).toEqual([2, 2]);
   await charge(2, 10.4);
   expect(groups).toEqual([2, 2]);
   await charge(1, 10.9);
@@ -63,6 +61,15 @@ test("small groups of charges that come in one upon the other are a while apart,
   world.openCalls = 2;
   await charge(2, 11);
   expect(groups).toEqual([2, 2, 3, 2]);
+});
+
+test("a few charges that come in now and then, while the disk is at work, are one commit when it is ready", async () => {
+  const { world, groups, charge, syncNext } = openLog();
+  world.openCalls = 2;
+  for (const atMs of [10, 11, 12]) await charge(1, atMs);
+  expect(groups).toEqual([1]);
+  await syncNext();
+  expect(groups).toEqual([1, 2]);
 });
 
 test("larger groups of charges are not held apart", async () => {

@@ -89,9 +89,13 @@ test("a database of an earlier version is migrated with its rows", () => {
   migrate(database, clock, MIGRATIONS.slice(0, 1));
   database.run("INSERT INTO probes VALUES (1, 5)");
   database.run(
-    "INSERT INTO usage_events (account_id, plan_period_id, at, endpoint, units) VALUES ('a',1,17,'/',1)",
+    "INSERT INTO usage_events (account_id, plan_period_id, at, endpoint, units) VALUES ('a',1,17,'/',1), ('b',2,9,'/v',3)",
   );
   migrate(database, clock);
+  expect(database.query("SELECT * FROM usage_events").values()).toEqual([
+    [1, "a", 1, 17, "/", 1],
+    [2, "b", 2, 9, "/v", 3],
+  ]);
   expect(database.query<{ kept: number }, []>("SELECT kept_at AS kept FROM kept_clock").get()).toEqual({
     kept: 17,
   });

@@ -16,6 +16,7 @@ import keys from "./migrations/0004_keys.sql" with { type: "text" };
 import webhooks from "./migrations/0005_webhooks.sql" with { type: "text" };
 import alerts from "./migrations/0006_alerts.sql" with { type: "text" };
 import unreplaced from "./migrations/0007_unreplaced.sql" with { type: "text" };
+import eventNumbers from "./migrations/0008_event_numbers.sql" with { type: "text" };
 
 /** All steps, oldest first. They are part of the program, as a single executable has no files beside it. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005_webhooks", sql: webhooks },
   { name: "0006_alerts", sql: alerts },
   { name: "0007_unreplaced", sql: unreplaced },
+  { name: "0008_event_numbers", sql: eventNumbers },
 ];
 
 /**

@@ -100,11 +100,14 @@ export const planPeriods = sqliteTable(
   ],
 );
 
-/** Every charge, one row each: what an invoice can be proved from. A trigger refuses to change or remove one. */
+/**
+ * Every charge, one row each: what an invoice can be proved from. A trigger refuses to change or remove one, so a number
+ * is never given twice, and none need be kept aside for that: it would be one more page of each charge's commit.
+ */
 export const usageEvents = sqliteTable(
   "usage_events",
   {
-    eventId: integer("event_id").primaryKey({ autoIncrement: true }),
+    eventId: integer("event_id").primaryKey(),
     accountId: text("account_id").notNull(),
     planPeriodId: integer("plan_period_id").notNull(),
     at: integer("at").notNull(),
