@@ -1,3 +1,4 @@
+import { isEncodable } from "../dns/name.ts";
 import { isAddress } from "../dns/public-address.ts";
 import { OutgoingError } from "./failure.ts";
 
@@ -41,7 +42,11 @@ export function readTarget(text: string, rules: TargetRules): Target {
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port);
-  const target = { url, isSecure, host, isLiteral: isAddress(host), port };
+  const isLiteral = isAddress(host);
+  if (!isLiteral && !isEncodable(host)) {
+    throw new OutgoingError("bad_url", "the name, or a label of it, is longer than the DNS allows, or empty");
+  }
+  const target = { url, isSecure, host, isLiteral, port };
   if (!rules.allowPrivate) checkPublic(target, rules);
   return target;
 }

@@ -70,6 +70,8 @@ test.each([
   ["an IPv6 address", { url: "https://[::1]/" }],
   ["a local name", { url: "https://localhost/" }],
   ["a name of the internal network", { url: "https://metadata.google.internal/" }],
+  ["a name longer than the DNS allows", { url: `https://${"a.".repeat(126)}example/` }],
+  ["a label longer than the DNS allows", { url: `https://${"a".repeat(64)}.example/` }],
   ["a password", { url: "https://user:word@hooks.example.com/" }],
   ["no event", { url: URL_SAMPLE, events: [] }],
   ["an unknown event", { url: URL_SAMPLE, events: ["job.started"] }],
@@ -81,6 +83,7 @@ test.each([
 test.each([
   ["PATCH", "", { url: "http://hooks.example.com/" }],
   ["PATCH", "", { url: "https://169.254.169.254/" }],
+  ["PATCH", "", { url: `https://${"a".repeat(64)}.example/` }],
   ["PATCH", "", { events: [] }],
   ["PATCH", "", { events: ["job.started"] }],
   ["PATCH", "", { enabled: "yes" }],

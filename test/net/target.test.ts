@@ -106,6 +106,26 @@ describe("without permission for private addresses", () => {
   });
 });
 
+describe.each([
+  ["without", PUBLIC],
+  ["with", PRIVATE],
+] as const)("%s permission for private addresses", (_, rules) => {
+  const label = "a".repeat(63);
+  const longest = `${`${label}.`.repeat(3)}${"a".repeat(57)}.com`;
+
+  test("a name with labels of 63 characters and 253 in all is let pass", () => {
+    expect(longest).toHaveLength(253);
+    expect(read(`https://${longest}/`, rules)).toBe(`${longest} 443`);
+  });
+
+  test.each([
+    ["is longer", `a${longest}`],
+    ["is longer in its ASCII form", `${"bücher.".repeat(18)}example`],
+    ["has a longer label", `a${label}.example`],
+    ["has an empty label", "a..example"],
+  ])("a name that %s is refused", (_, host) => expect(read(`https://${host}/`, rules)).toBe("bad_url"));
+});
+
 describe("with permission for private addresses", () => {
   test.each([
     ["http://127.0.0.1:3000/", "127.0.0.1 3000"],
