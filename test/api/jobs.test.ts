@@ -348,6 +348,25 @@ test("a repeated call is replayed, whatever number of jobs the plan allows", asy
   expect(server.logged().filter(({ event }) => event === "bug")).toEqual([]);
 });
 
+test("events of a job that has ended are its last one, and 204 to a reader that has it", async () => {
+  const key = await server.signUp();
+  const { job_id } = await ended(key, await created(key, "ann@good.com", "text/plain"));
+  const open = (headers = {}, method = "GET") =>
+    server.call(`/v1/jobs/${job_id}/events`, { key, headers, method });
+  const text = await (await open()).text();
+  expect(text.match(/^event: job$/gm)).toHaveLength(1);
+  const [, id = ""] = /^id: (.*)$/m.exec(text) ?? [];
+  expect(await (await open({ "Last-Event-ID": "running--0-1" })).text()).toBe(text);
+  for (const method of ["GET", "HEAD"]) {
+    const again = await open({ "Last-Event-ID": id }, method);
+    expect([again.status, again.headers.get("cache-control"), await again.text()]).toEqual([
+      204,
+      "no-store",
+      "",
+    ]);
+  }
+});
+
 async function untilStatus(key: string, { job_id }: Job, status: string): Promise<Job> {
   const reply = await server.call(`/v1/jobs/${job_id}/events`, { key });
   const decoder = new TextDecoder();

@@ -13,15 +13,19 @@ async function watched(outcomes: readonly (Response | Error)[]) {
   const left = [...outcomes];
   const asked: unknown[] = [];
   const seen: string[] = [];
+  const watch = new AbortController();
   const open: Api["open"] = async (_path, init) => {
     asked.push(new Headers(init?.headers).get("Last-Event-ID"));
     const next = left.shift();
-    if (next === undefined) throw new Error("asked once too often");
+    if (next === undefined) {
+      watch.abort();
+      throw new Error("asked once too often");
+    }
     if (next instanceof Error) throw next;
     return next;
   };
   const onJob = ({ status }: Job) => void seen.push(status);
-  await watchJob({ open } as Api, "job_1", onJob, new AbortController().signal, async () => undefined);
+  await watchJob({ open } as Api, "job_1", onJob, watch.signal, async () => undefined);
   return { asked, seen, left: left.length };
 }
 
@@ -39,6 +43,19 @@ test("a list is watched on from where it stood, whatever was between here and th
     seen: ["queued", "running", "completed"],
     left: 0,
   });
+});
+
+test("a list whose stream breaks behind its end is watched no longer once the server has nothing more", async () => {
+  let pulls = 0;
+  const broken = new ReadableStream<Uint8Array>({
+    pull(body) {
+      pulls += 1;
+      if (pulls > 1) body.error(new Error("reset"));
+      else body.enqueue(new TextEncoder().encode(event(1, "completed")));
+    },
+  });
+  const outcomes = [new Response(broken), new Response(null, { status: 204 })];
+  expect(await watched(outcomes)).toEqual({ asked: [null, "1"], seen: ["completed"], left: 0 });
 });
 
 test.each([401, 403, 404])("a list is watched no longer once the server answers %i", async (status) => {

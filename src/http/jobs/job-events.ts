@@ -37,10 +37,12 @@ export function createEventStreamShares(): Shares {
 }
 
 /**
- * Streams the job at each change until it or this process ends, as server-sent events. Throws `overloaded` over the
- * account's share of open streams.
+ * Streams the job at each change until it or this process ends, as server-sent events; 204 to a reader that has seen its
+ * end. Throws `overloaded` over the account's share of open streams.
  */
-export function jobEventStream(call: Call, source: JobEventSource): Reply {
+export function jobEventStream(call: Call, job: JobRecord, source: JobEventSource): Reply {
+  const isSeen = call.request.headers.get(LAST_EVENT_ID) === eventIdOf(job);
+  if (isSeen && !UNFINISHED.includes(job.status)) return NO_MORE_EVENTS;
   // A stream for a HEAD would stay open, as nobody reads it.
   if (call.request.method === "HEAD") return { status: 200, body: unsentBody(), headers: HEADERS };
   const { readerStallMs, shares, tenant } = source;
@@ -60,6 +62,11 @@ export function jobEventStream(call: Call, source: JobEventSource): Reply {
   return { status: 200, body, headers: HEADERS };
 }
 
+const LAST_EVENT_ID = "last-event-id";
+
+/** On 204 an EventSource stops connecting; a stream without an event it would open again and again. */
+const NO_MORE_EVENTS: Reply = { status: 204, body: null, headers: { "Cache-Control": "no-store" } };
+
 const HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-store",
@@ -72,13 +79,12 @@ async function* events(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder();
   const { signal } = call.request;
-  // The id identifies the state that an event shows, so that a reader that reconnects gets only a new one.
-  let shown = call.request.headers.get("last-event-id") ?? "";
+  let shown = call.request.headers.get(LAST_EVENT_ID) ?? "";
   let quietMs = 0;
   while (!signal.aborted && !isEnding()) {
     const job = await find();
     if (job === null) return;
-    const id = `${job.status}-${job.statusReason ?? ""}-${job.processed}-${job.round}`;
+    const id = eventIdOf(job);
     if (id !== shown) {
       shown = id;
       quietMs = 0;
@@ -91,4 +97,9 @@ async function* events(
     await Bun.sleep(EVENT_INTERVAL_MS);
     quietMs += EVENT_INTERVAL_MS;
   }
+}
+
+/** Identifies the state that an event shows, so that a reader that reconnects gets only a new one. */
+function eventIdOf({ status, statusReason, processed, round }: JobRecord): string {
+  return `${status}-${statusReason ?? ""}-${processed}-${round}`;
 }

@@ -97,11 +97,11 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
     }),
     routing.keyed(jobEvents, async (call, { accountId }) => {
       const jobId = idOf(call);
-      await jobs.find(accountId, jobId);
+      const job = await jobs.find(accountId, jobId);
       meter.countCall({ accountId }, call.route);
       const find = () => jobs.find(accountId, jobId).catch(nullWhereGone);
       const source = { find, view, isEnding: given.draining, readerStallMs };
-      return jobEventStream(call, { ...source, shares: eventStreams, tenant: accountId });
+      return jobEventStream(call, job, { ...source, shares: eventStreams, tenant: accountId });
     }),
     routing.keyed(jobResults, async (call, { accountId }) => {
       const query = readResultsQuery(call.request.url);

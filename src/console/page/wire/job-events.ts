@@ -29,7 +29,7 @@ export async function watchJob(
       const headers: { [name: string]: string } = { Accept: "text/event-stream" };
       if (lastId !== "") headers["Last-Event-ID"] = lastId;
       const reply = await api.open(`/v1/jobs/${jobId}/events`, { headers, signal });
-      let isOver = false;
+      let isOver = reply.status === 204;
       for await (const event of eventsOf(reply)) {
         failures = 0;
         if (event.id !== "") lastId = event.id;

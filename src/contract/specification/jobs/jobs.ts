@@ -89,6 +89,10 @@ export const jobEvents = operation({
       headers: ["Cache-Control", "X-Accel-Buffering"],
       content: { "text/event-stream": Type.String() },
     },
+    204: {
+      description: "The job has ended, and `Last-Event-ID` is that of its last event.",
+      headers: ["Cache-Control"],
+    },
   },
   refusals: ["not_found"],
 });
