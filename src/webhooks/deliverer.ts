@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
 import { pause } from "../platform/pause.ts";
-import { createTally } from "../platform/tally.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
 import type { AttemptOutcome, DeliveryRecord, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { afterAttempt, isTaken } from "./delivery-schedule.ts";
+import { createDeliveryShares, type DeliverySharesSettings } from "./delivery-shares.ts";
 import { removeOldDeliveries } from "./old-deliveries.ts";
 import { signedHeaders } from "./signature.ts";
 
@@ -20,12 +20,7 @@ export type DelivererDependencies = {
   readonly settings: DelivererSettings;
 };
 
-export type DelivererSettings = {
-  readonly inFlightMax: number;
-  /** All attempts as a multiple of it: those beyond it are each their account's only one, as receivers of others may hang. */
-  readonly overflow: number;
-  /** Attempts of one account at a time, so that receivers that hang delay nobody else. */
-  readonly accountInFlightMax: number;
+export type DelivererSettings = DeliverySharesSettings & {
   /** How often the deliveries of processes that are gone are reaped; null without other processes. */
   readonly reapEveryMs: number | null;
 };
@@ -62,8 +57,8 @@ const PRUNE_MS = 60_000;
 /** Sends due deliveries: a bounded number at a time, each account within its share. */
 export function createDeliverer(dependencies: DelivererDependencies): Deliverer {
   const { store, client, clock, retentionClock, random, report, settings } = dependencies;
-  const { inFlightMax, overflow, accountInFlightMax, reapEveryMs } = settings;
-  const inFlight = createTally();
+  const { reapEveryMs } = settings;
+  const shares = createDeliveryShares(settings, clock);
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
   const outcomes = { delivered: 0, retried: 0, failed: 0 };
@@ -92,7 +87,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
   async function takeAll(): Promise<void> {
     while (isAsked) {
       isAsked = false;
-      while (!stop.signal.aborted && running.size < inFlightMax * overflow && (await takeNext())) {
+      while (!stop.signal.aborted && (await takeNext())) {
         // Yield: attempts that fail at once, as for an unknown name, would otherwise block the event loop.
         await nextTurn();
       }
@@ -101,20 +96,15 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
 
   /** False where nothing is due of an account that may have one more under way. */
   async function takeNext(): Promise<boolean> {
-    const ofAccountMax = running.size < inFlightMax ? accountInFlightMax : 1;
-    const full = [...inFlight.entries()].filter(([, count]) => count >= ofAccountMax);
-    const claimed = await store.claimDelivery(
-      clock.now(),
-      full.map(([accountId]) => accountId),
-    );
+    const full = shares.full();
+    const claimed = full === null ? null : await store.claimDelivery(clock.now(), full);
     if (claimed === null) return false;
-    const { accountId } = claimed.delivery;
-    inFlight.add(accountId, 1);
+    const end = shares.begin(claimed.delivery.accountId);
     const attempt = send(claimed.delivery, claimed.webhook)
       .catch(report)
       .finally(() => {
         running.delete(attempt);
-        inFlight.add(accountId, -1);
+        end();
         void pump();
       });
     running.add(attempt);

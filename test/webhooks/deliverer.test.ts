@@ -529,6 +529,59 @@ test("accounts whose receivers hang, enough to have all attempts under way, dela
   expect(hanging.sent).toHaveLength(50);
 });
 
+/** A world in which the receivers of as many accounts as there are attempts have hung once, and are asked again. */
+async function hungWorld() {
+  const gates = [Promise.withResolvers<void>()];
+  const hanging = receiver(async () => {
+    await gates.at(-1)?.promise;
+    return new Response(null, { status: 500 });
+  });
+  const quick = receiver(() => new Response());
+  const w = world();
+  const hung = Array.from({ length: 12 }, () => {
+    const accountId = w.account();
+    const { webhook_id } = w.create(accountId, hanging.url);
+    w.webhooks.test(accountId, webhook_id, () => null);
+    return { accountId, webhook_id };
+  });
+  const open = async () => {
+    gates.at(-1)?.resolve();
+    await w.deliverer.idle();
+    gates.push(Promise.withResolvers<void>());
+  };
+  closing.push(open);
+  await w.deliverer.pump();
+  await untilSent(hanging.sent, 12);
+  w.clock.advance(5_000);
+  await open();
+  return { w, hung, hanging, quick, open };
+}
+
+async function untilSent(sent: readonly Sent[], count: number): Promise<void> {
+  while (sent.length < count) await nextTurn();
+}
+
+test("accounts whose receivers hung have half of the attempts, one each, and delay no other account", async () => {
+  const { w, hung, hanging, quick, open } = await hungWorld();
+  for (const { accountId, webhook_id } of hung) {
+    for (let n = 0; n < 3; n++) w.webhooks.test(accountId, webhook_id, () => null);
+  }
+  const before = hanging.sent.length;
+  await w.deliverer.pump();
+  expect(w.deliverer.inFlight()).toBe(6);
+  await untilSent(hanging.sent, before + 6);
+  const other = w.account();
+  const theirs = w.create(other, quick.url);
+  for (let n = 0; n < 20; n++) w.webhooks.test(other, theirs.webhook_id, () => null);
+  await w.deliverer.pump();
+  await untilSent(quick.sent, 20);
+  expect(w.deliverer.inFlight()).toBeGreaterThanOrEqual(6);
+  await open();
+  await w.deliver();
+  // What is due of them is sent in the end, all of it.
+  expect(hanging.sent.length).toBe(before + 36);
+});
+
 test("webhooks take turns: one with many deliveries waits for the others after each", () => {
   const w = world();
   const many = w.account();
