@@ -1,4 +1,6 @@
 import { createIntakeWorker } from "../src/jobs/intake/intake-worker.ts";
+import { systemClock } from "../src/platform/clock.ts";
+import { createFairTurns } from "../src/platform/fair-turns.ts";
 import { yieldThread } from "../src/platform/thread-priority.ts";
 
 /** The thread that reads the inputs of jobs. */
@@ -7,6 +9,7 @@ import { yieldThread } from "../src/platform/thread-priority.ts";
 yieldThread(5);
 
 const worker = createIntakeWorker(
+  createFairTurns(systemClock.monotonic),
   (reply, transfer) => postMessage(reply, [...transfer]),
   () => setTimeout(() => Bun.gc(true), 0),
 );

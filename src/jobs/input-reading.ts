@@ -87,6 +87,7 @@ export function createInputReading(dependencies: InputReadingDependencies): Read
     const { jobId } = job;
     const outcome = await intake.read(
       {
+        tenant: job.accountId,
         form: request.form,
         kind: request.kind,
         rowsMax: plan.maxJobSize,

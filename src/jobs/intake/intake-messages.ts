@@ -8,6 +8,8 @@ export type InputForm = "json" | "text" | "ndjson" | "csv";
 
 /** How an input is to be read. */
 export type IntakeOptions = {
+  /** Whose turns the input takes. */
+  readonly tenant: string;
   readonly form: InputForm;
   readonly kind: BatchKind;
   readonly rowsMax: number;

@@ -1,3 +1,4 @@
+import type { FairTurns } from "../../platform/fair-turns.ts";
 import { readInput } from "./intake.ts";
 import type { IntakeReply, IntakeRequest } from "./intake-messages.ts";
 
@@ -20,8 +21,12 @@ class AbortedError extends Error {
   override readonly name = "AbortedError";
 }
 
-/** `release` is called when no input is left: what the last ones held is wanted back. */
+/**
+ * Tenants take turns, and so do the inputs of each; an input waits for one turn at a time. `release` is called when no
+ * input is left: what the last ones held is wanted back.
+ */
 export function createIntakeWorker(
+  turns: FairTurns,
   send: (reply: IntakeReply, transfer: readonly ArrayBuffer[]) => void,
   release: () => void,
 ): IntakeWorker {
@@ -29,6 +34,7 @@ export function createIntakeWorker(
 
   function begin(request: Extract<IntakeRequest, { begin: unknown }>): void {
     const { input } = request;
+    const turn = () => turns.turnOf(request.begin.tenant);
     const pieces = createMailbox<Bytes | null>();
     const bodies = createMailbox<Bytes>();
     readings.set(input, {
@@ -52,6 +58,7 @@ export function createIntakeWorker(
         }
         if (bytes < GATHERED_BYTES_MIN && piece !== null) continue;
         const [only] = waiting;
+        await turn();
         if (bytes > 0) yield waiting.length === 1 && only !== undefined ? only : Buffer.concat(waiting);
         if (piece === null) return;
         waiting = [];
@@ -67,10 +74,13 @@ export function createIntakeWorker(
           chunks.map(({ body }) => body.buffer),
         );
       },
-      chunkBody(n) {
+      async chunkBody(n) {
         send({ input, wantsChunk: n }, []);
-        return bodies.take();
+        const body = await bodies.take();
+        await turn();
+        return body;
       },
+      turn,
     })
       .then(
         (outcome) => send({ input, outcome }, []),

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { isBitSet, setBit } from "../../platform/bits.ts";
 import { createChunkBuilder, type IntakeChunk } from "./chunk-builder.ts";
 import { itemTextsOf } from "./chunk-rows.ts";
@@ -13,12 +12,14 @@ import { createRowHashes, type RowHashes } from "./row-hashes.ts";
 
 /** What the reading of an input needs of the process around it. */
 export type IntakeHost = {
-  /** The bytes of the input as they come, in pieces that are not tiny. */
+  /** The bytes of the input as they come, in pieces that are not tiny, each in a turn of the input. */
   readonly pieces: AsyncIterable<Uint8Array>;
   /** Takes chunks away; the reading goes on when they are stored. */
   readonly store: (chunks: readonly IntakeChunk[]) => Promise<void>;
-  /** The body of a chunk that was stored. */
+  /** The body of a chunk that was stored, in a turn of the input. */
   readonly chunkBody: (n: number) => Promise<Uint8Array<ArrayBuffer>>;
+  /** Resolves in the next turn of the input, so that the others of the thread go on. */
+  readonly turn: () => Promise<void>;
 };
 
 /** Rows of a chunk: what a crash repeats at most, and what a thread takes about 10 ms for. */
@@ -116,7 +117,7 @@ async function findDuplicates(
   host: IntakeHost,
   { hashes, chunkRows, forms, table }: ReadRows,
 ): Promise<{ readonly bits: Uint8Array; readonly distinct: number }> {
-  const shared = await inSteps(hashes.findShared());
+  const shared = await inSteps(hashes.findShared(), host.turn);
   using rows = createDistinctRows({ spillPath: options.spillPath, seed: options.seeds[0] });
   let firstRow = 0;
   let candidates = 0;
@@ -137,16 +138,19 @@ async function findDuplicates(
     setBit(bits, row);
     duplicates += 1;
   };
-  if (candidates > 0) await inSteps(rows.findDuplicates(mark));
+  if (candidates > 0) await inSteps(rows.findDuplicates(mark), host.turn);
   return { bits, distinct: firstRow - duplicates };
 }
 
-/** Runs a long computation a step at a time, so that the other inputs of the thread go on. */
-async function inSteps<Result>(steps: Generator<void, Result, undefined>): Promise<Result> {
+/** Runs a long computation a step in each turn. */
+async function inSteps<Result>(
+  steps: Generator<void, Result, undefined>,
+  turn: IntakeHost["turn"],
+): Promise<Result> {
   for (;;) {
+    await turn();
     const step = steps.next();
     if (step.done === true) return step.value;
-    await nextTurn();
   }
 }
 
