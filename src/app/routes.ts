@@ -129,7 +129,7 @@ function routesOf(
     ...healthRoutes({ routing, clock, version, draining, checks }),
     readinessRoute(routing, leaving),
     ...planRoutes({ routing, plans }),
-    ...signupRoutes({ routing, accounts, checkEmail, bodies: smallBodies, signupsPerMinute }),
+    ...signupRoutes({ routing, accounts, checkEmail, bodies: smallBodies, turns, signupsPerMinute }),
     ...keyRoutes({ accountRouting, accounts, keys: components.keys }),
     ...accountRoutes({ accountRouting, accounts }),
     ...emailRoutes({ routing, metered, batch, writeEmail }),

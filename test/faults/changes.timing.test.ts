@@ -37,6 +37,16 @@ test("concurrent changes of plan of one account leave turns of the main thread t
   expect(turnMs).toBeLessThan(TURN_MS_MAX);
 });
 
+test("concurrent sign-ups leave turns of the main thread to others", async () => {
+  await using shared = await startSharedServer("sign-ups");
+  const { caller } = shared;
+  const turnMs = await longestTurnMs(shared, async () => {
+    const keys = await Promise.all(Array.from({ length: AT_ONCE }, () => caller.signUp("scale")));
+    expect(new Set(keys).size).toBe(AT_ONCE);
+  });
+  expect(turnMs).toBeLessThan(TURN_MS_MAX);
+});
+
 test("deliveries to an unreachable webhook leave turns of the main thread to others", async () => {
   await using shared = await startSharedServer("deliveries");
   const { caller } = shared;

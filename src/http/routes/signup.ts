@@ -4,6 +4,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { bodyReader } from "../../contract/schema.ts";
 import { signUp } from "../../contract/specification/accounts/account.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
+import type { FairTurns } from "../../platform/fair-turns.ts";
 import type { EmailVerification } from "../../verification/email/email-verification.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { parseJson, requireJson } from "../bodies/request-body.ts";
@@ -17,21 +18,24 @@ export type SignupRouteDependencies = {
   readonly accounts: Accounts;
   readonly checkEmail: EmailCheck<EmailVerification>;
   readonly bodies: BodyReader;
+  readonly turns: FairTurns;
   readonly signupsPerMinute: number;
 };
 
 /** Opening an account: the one call that shows a key. */
 export function signupRoutes(dependencies: SignupRouteDependencies): readonly Route[] {
-  const { routing, accounts, checkEmail, bodies, signupsPerMinute } = dependencies;
+  const { routing, accounts, checkEmail, bodies, turns, signupsPerMinute } = dependencies;
   const readBody = bodyReader(signUp);
   const rate = { requestsPerSecond: signupsPerMinute / 60, burst: signupsPerMinute * 2 };
   const answer: Handler = async (call) => {
     requireJson(call.request);
-    using body = await bodies.read(call.request, { tenant: clientAddressKey(call.clientAddress()) });
+    const tenant = clientAddressKey(call.clientAddress());
+    using body = await bodies.read(call.request, { tenant });
     const fields = readBody(parseJson(body.bytes));
     // The look-up may take longer than connections may be silent.
     call.suspendIdleTimeout();
     const { email, normalized } = await usableEmail(checkEmail, fields.email);
+    await turns.turnOf(tenant);
     const { accountId, apiKey } = await accounts.signup({
       email,
       normalized,
