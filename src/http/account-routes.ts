@@ -93,8 +93,8 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
         if (replayAccount !== null) return replay(call, replayAccount);
         const account = await guard.admit(call, scopes);
         requireReadableIds(call);
-        requireJson(call.request);
         using body = await bodies.read(call.request, { tenant: account.accountId });
+        requireJson(call.request, body.bytes);
         return await idempotent.run(call, account, body.digest, async (entry) => {
           await turns.turnOf(account.accountId);
           const outcome = await make(

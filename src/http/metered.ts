@@ -92,8 +92,8 @@ export function createMetered({ routing, meter, idempotent, bodies }: MeteredDep
         return { status: 200, body: null, headers: WITHOUT_LENGTH };
       }),
       routing.keyed(check.post, async (call, account) => {
-        requireJson(call.request);
         using body = await bodies.read(call.request, { tenant: account.accountId });
+        requireJson(call.request, body.bytes);
         return await idempotent.run(call, account, body.digest, (entry) =>
           answer(call, account, check.fromBody(readBody(parseJson(body.bytes))), entry),
         );

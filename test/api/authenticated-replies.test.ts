@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Operation } from "../../src/contract/specification/operation.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { OPERATIONS } from "../support/operations.ts";
+import { type RawReply, rawCall } from "../support/raw-http.ts";
 import { refusalOf, startFileServer } from "../support/server.ts";
 
 /** Half of November is left. */
@@ -45,24 +46,44 @@ describe("a POST without a body", () => {
   });
 });
 
+const IN_CHUNKS = "Transfer-Encoding: chunked\r\n\r\n";
+
 describe("a POST or PATCH without a body, whatever Content-Type it names", () => {
   const isRead = ({ body }: Operation) =>
     Object.keys(body ?? {}).every((type) => type === "application/json");
   const changes = OPERATIONS.filter(({ method }) => method === "POST" || method === "PATCH").filter(isRead);
 
-  test.each(changes.map(({ method, path }) => [method, path]))("is not 415: %s %s", async (method, path) => {
-    const key = await server.signUp();
-    const reply = await fetch(server.url + path.replaceAll(/:\w+/g, "none"), {
-      method,
-      // As `curl -d ''`.
-      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/x-www-form-urlencoded" },
-      body: "",
-    });
-    expect(["201", "400 invalid_request", "404 not_found"]).toContain(
-      reply.ok ? `${reply.status}` : await refusalOf(reply),
-    );
+  // The first as `curl -d ''` sends it, the second as a proxy may pass it on.
+  const empty = { "of length 0": "Content-Length: 0\r\n\r\n", "in chunks": `${IN_CHUNKS}0\r\n\r\n` };
+  const cases = Object.entries(empty).flatMap(([how, end]) =>
+    changes.map(({ method, path }) => [how, method, path, end] as const),
+  );
+
+  test.each(cases)("is not 415: %s, %s %s", async (_, method, path, end) => {
+    const { status, body } = await sendForm(`${method} ${path.replaceAll(/:\w+/g, "none")}`, end);
+    const outcome = status === 201 ? "201" : await refusalOf(new Response(body, { status }));
+    expect(["201", "400 invalid_request", "404 not_found"]).toContain(outcome);
+  });
+
+  test("a form in chunks is", async () => {
+    const form = `${IN_CHUNKS}3\r\na=b\r\n0\r\n\r\n`;
+    const { status, body } = await sendForm("POST /v1/account/keys/rotate", form);
+    expect(await refusalOf(new Response(body, { status }))).toBe("415 unsupported_media_type");
   });
 });
+
+/** Sends the type of a form; `end` is what follows the other headers. */
+async function sendForm(line: string, end: string): Promise<RawReply> {
+  const head = [
+    `${line} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    "Connection: close",
+    `Authorization: Bearer ${await server.signUp()}`,
+    "Content-Type: application/x-www-form-urlencoded",
+    end,
+  ];
+  return await rawCall(server.url, head.join("\r\n"));
+}
 
 describe("a batch is answered in lines", () => {
   test.each([

@@ -57,7 +57,7 @@ function chatRoute(
   return paid(
     operation,
     async (call, body) => {
-      requireJson(call.request);
+      requireJson(call.request, body);
       const { headers } = call.request;
       const { request, requestSha256, price: asked } = await readChatCall(body, tariff, headers, step);
       const isLate = isTooLate(dependencies, asked, headers);
@@ -91,7 +91,7 @@ function taskRoute(
   return paid(
     operation,
     async (call, body) => {
-      requireJson(call.request);
+      requireJson(call.request, body);
       const { request, price } = await readChatCall(body, taskTariff, WITHOUT_HEADERS, step);
       if (request.isStream) throw new ParamError("invalid_request", "A task has no stream.", "stream");
       return { priceMicroUsd: price.microUsd, work: () => Promise.reject(new Error("done by the task")) };
@@ -109,9 +109,9 @@ function taskRoute(
 
 function quoteRoute({ routing, tariff, bodies, bodyBytesMax, step }: ChatRouteDependencies): Route {
   return routing.public(postQuote, async (call) => {
-    requireJson(call.request);
     const tenant = clientAddressKey(call.clientAddress());
     using held = await bodies.read(call.request, { tenant, callBytesMax: bodyBytesMax });
+    requireJson(call.request, held.bytes);
     const { request, requestSha256, price } = await readChatCall(held.bytes, tariff, WITHOUT_HEADERS, step);
     const { bound, expiresAt } = price;
     return {

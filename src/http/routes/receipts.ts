@@ -77,9 +77,9 @@ export function receiptRoutes(dependencies: ReceiptRouteDependencies): readonly 
       return json({ day, entries, next_after: next });
     }),
     routing.public(postReceiptVerification, async (call) => {
-      requireJson(call.request);
       const tenant = clientAddressKey(call.clientAddress());
       using held = await bodies.read(call.request, { tenant, callBytesMax: bodyBytesMax });
+      requireJson(call.request, held.bytes);
       const step = held.bytes.byteLength > SMALL_BODY_BYTES_MAX ? dependencies.step : atOnce;
       const { receipt, request, choices } = verification(await parseJsonInSteps(held.bytes, step));
       const { valid, checks } = checkRecorded(receipt, keys, records, {

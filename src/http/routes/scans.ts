@@ -82,7 +82,7 @@ export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[
     paid(
       postScan,
       (call, body) => {
-        requireJson(call.request);
+        requireJson(call.request, body);
         return work(call, readBody(parseJson(body)));
       },
       options("POST", bodySchema),

@@ -28,9 +28,9 @@ export function signupRoutes(dependencies: SignupRouteDependencies): readonly Ro
   const readBody = bodyReader(signUp);
   const rate = { requestsPerSecond: signupsPerMinute / 60, burst: signupsPerMinute * 2 };
   const answer: Handler = async (call) => {
-    requireJson(call.request);
     const tenant = clientAddressKey(call.clientAddress());
     using body = await bodies.read(call.request, { tenant });
+    requireJson(call.request, body.bytes);
     const fields = readBody(parseJson(body.bytes));
     // The look-up may take longer than connections may be silent.
     call.suspendIdleTimeout();
