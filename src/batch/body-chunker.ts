@@ -21,7 +21,7 @@ const CHUNKS_EMITTED_MAX = 8;
 export function createBodyChunker(): BodyChunker {
   const parser = createAddressParser();
   return (task, emit) => {
-    const read = readItems(task.kind, task.form, task.body, task.itemsMax);
+    const read = readItems(task.kind, task.form, task.body, task.itemsMax, task.charset);
     if (!read.ok) return read;
     const { items, options } = read;
     const { count } = items;

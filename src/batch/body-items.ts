@@ -1,8 +1,9 @@
 import type { ErrorCode } from "../contract/errors.ts";
 import { DOCUMENT_TYPES, isDocumentType, PHONE_COUNTRY_DEMAND } from "../contract/words.ts";
+import { encodingOf } from "../platform/charset.ts";
 import { isObject, type JsonObject, parseJson, TOO_MANY_VALUES } from "../platform/json-value.ts";
-import { decodeUtf8 } from "../platform/utf8.ts";
 import { beforeFirstLine, toNextLine } from "./body-lines.ts";
+import { textOf } from "./body-text.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
 import type { BatchKind, BatchOptions, BodyForm, LinesForm } from "./messages.ts";
 import { documentsWithin } from "./plain-documents.ts";
@@ -48,12 +49,20 @@ const SHAPES: { readonly [kind in BatchKind]: Shape } = {
 
 /**
  * Reads the items of a batch body. JSON: the object of the contract. NDJSON: on each line what the JSON list
- * would hold, or an object with the item's own field. Text: one item per line. Blank lines are passed over.
+ * would hold, or an object with the item's own field. Text: one item per line. Blank lines are passed over. Lines are read
+ * in their charset, as those of jobs are.
  */
-export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, itemsMax: number): ItemsOutcome {
+export function readItems(
+  kind: BatchKind,
+  form: BodyForm,
+  body: Uint8Array,
+  itemsMax: number,
+  charset: string | null = null,
+): ItemsOutcome {
   const shape = SHAPES[kind];
-  const text = textOf(body);
-  if (text === null) return refuse("invalid_request", "The body must be UTF-8.");
+  const encoding = form === "json" ? null : encodingOf(charset, body);
+  const text = textOf(body, encoding);
+  if (text === null) return refuse("invalid_request", `The body must be ${encoding ?? "UTF-8"}.`);
   if (form !== "json") return readLines(shape, form, text, itemsMax);
   return readPlainJson(kind, shape, text, itemsMax) ?? readJson(shape, text, itemsMax);
 }
@@ -155,21 +164,6 @@ function documentItem(value: unknown, form: BodyForm): Item | Problem {
     return new Problem(`.type must be one of ${DOCUMENT_TYPES.join(", ")}.`);
   }
   return typeof number === "string" ? [type, number] : new Problem(".value must be a string.");
-}
-
-/** Returns the text, or null where it is no UTF-8. */
-function textOf(body: Uint8Array): string | null {
-  const text = decodeUtf8(body);
-  return text === null || text.length === body.byteLength ? text : narrowed(text);
-}
-
-/**
- * The same text with one octet for each letter where all are of Latin-1: with two, as the decoder leaves one that is not
- * ASCII, all that is cut out of it and put together of that takes longer to write.
- */
-function narrowed(text: string): string {
-  const narrow = Buffer.from(text, "latin1").toString("latin1");
-  return narrow === text ? narrow : text;
 }
 
 function refuse(code: ErrorCode, message: string): ItemsOutcome {

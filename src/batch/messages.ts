@@ -15,6 +15,8 @@ export type ChunkingTask = {
   readonly form: BodyForm;
   readonly body: Uint8Array;
   readonly itemsMax: number;
+  /** The charset of lines, where one is named that is not UTF-8. */
+  readonly charset?: string | null;
   /** Items in a chunk, more in larger batches. The first chunk has the fewest. */
   readonly chunkItemsMin: number;
   readonly chunkItemsMax: number;

@@ -12,6 +12,7 @@ import { ApiError } from "../contract/errors.ts";
 import { SUMMARY_WORDS } from "../contract/words.ts";
 import { type BatchRun, replyKept, replyStreamed, replyWhole, unreadReply } from "./batch-reply.ts";
 import type { BodyReader, HeldBody } from "./bodies/body-reader.ts";
+import { charsetOf } from "./bodies/charset.ts";
 import { isJson, mediaType } from "./bodies/request-body.ts";
 import type { Call } from "./call.ts";
 import { replyEncoding } from "./compression.ts";
@@ -48,6 +49,7 @@ const WHOLE_CHUNKS_MAX = 2;
 export function batchHandler(dependencies: BatchRouteDependencies, route: BatchRoute): KeyedHandler {
   return async (call, account) => {
     const form = bodyForm(call.request);
+    const charset = charsetOf(call.request);
     const query = route.readQuery(call.request.url);
     // Before the body is read, so that a refused batch takes no memory.
     using place = new DisposableStack();
@@ -58,7 +60,7 @@ export function batchHandler(dependencies: BatchRouteDependencies, route: BatchR
     });
     call.suspendIdleTimeout(dependencies.readerStallMs);
     return await dependencies.idempotent.run(call, account, body.digest, (entry) =>
-      replyTo(dependencies, route, { call, account, form, query, body, entry, place }),
+      replyTo(dependencies, route, { call, account, form, charset, query, body, entry, place }),
     );
   };
 }
@@ -67,6 +69,7 @@ type BatchCall = {
   readonly call: Call;
   readonly account: Account;
   readonly form: BodyForm;
+  readonly charset: string | null;
   readonly query: BatchSettings;
   readonly body: HeldBody;
   readonly entry: IdempotentCall | null;
@@ -83,7 +86,7 @@ async function replyTo(
   route: BatchRoute,
   batchCall: BatchCall,
 ): Promise<Reply> {
-  const { call, account, form, body, entry, place } = batchCall;
+  const { call, account, form, charset, body, entry, place } = batchCall;
   const { runner, meter, readerStallMs } = dependencies;
   const stop = new AbortController();
   using cleanUp = new DisposableStack();
@@ -93,7 +96,7 @@ async function replyTo(
   using gone = new DisposableStack();
   if (entry === null) gone.use(stopWhenGone(call.request, stop));
   const itemsMax = account.plan.maxBatchSize;
-  const task = { kind: route.kind, form, body: body.bytes, itemsMax };
+  const task = { kind: route.kind, form, body: body.bytes, itemsMax, charset };
   const chunked = await runner.startChunking(task, shareOf(account));
   if (!chunked.ok) {
     cleanUp.use(body.moveHold());

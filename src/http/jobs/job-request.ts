@@ -4,11 +4,11 @@ import { createReader, queryReader } from "../../contract/schema.ts";
 import { JobFields, UploadFields } from "../../contract/specification/jobs/job-fields.ts";
 import { createJob } from "../../contract/specification/jobs/jobs.ts";
 import type { FieldReader } from "../../jobs/input-reading.ts";
-import { DecodingError, decoderFor } from "../../jobs/intake/decoding.ts";
 import type { InputForm } from "../../jobs/intake/intake-messages.ts";
 import type { JobUpload } from "../../jobs/job.ts";
 import type { JobRequest } from "../../jobs/new-job.ts";
 import type { Answer } from "../../platform/answer.ts";
+import { charsetOf, requireEncoding } from "../bodies/charset.ts";
 import { bodyEncoding } from "../bodies/content-encoding.ts";
 import { isJson, mediaType, parseJson } from "../bodies/request-body.ts";
 
@@ -36,7 +36,7 @@ export function createJobRequestReader(
     if (country !== undefined && !(await isPhoneCountry(country))) {
       throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
     }
-    if (fields.encoding !== undefined) encodingOf(fields.encoding);
+    if (fields.encoding !== undefined) requireEncoding(fields.encoding);
     if (webhook_url !== undefined) await requireWebhookUrl(accountId, webhook_url);
     return {
       kind,
@@ -70,15 +70,6 @@ export function createJobRequestReader(
   };
 }
 
-/** Returns the encoding of a label; throws `invalid_request` where it is unknown, before any of the input is read. */
-function encodingOf(label: string, name?: string): string {
-  try {
-    return decoderFor(label, name).encoding;
-  } catch (error) {
-    throw error instanceof DecodingError ? new ApiError(error.refusal.code, error.message) : error;
-  }
-}
-
 /** The numbering plans are loaded with the first country, so that the start does not wait for them. */
 async function isPhoneCountry(country: string): Promise<boolean> {
   const { readCountry } = await import("../../verification/phone/region.ts");
@@ -97,18 +88,6 @@ function fieldsOf({ kind, name, webhookUrl, options }: JobRequest): Fields {
 export function withCharset(fields: Fields, request: Request): Fields {
   const charset = fields.encoding === undefined ? charsetOf(request) : null;
   return charset === null ? fields : { ...fields, encoding: charset };
-}
-
-/**
- * Returns the charset of Content-Type; null without one, of JSON, which has none (RFC 8259), and for UTF-8, which is read
- * unless a byte order mark says otherwise. Throws `invalid_request` where it is unknown.
- */
-export function charsetOf(request: Request): string | null {
-  const header = request.headers.get("content-type") ?? "";
-  const [, quoted, bare] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(header) ?? [];
-  const charset = quoted ?? bare;
-  if (charset === undefined || isJson(mediaType(request))) return null;
-  return encodingOf(charset, "The charset of Content-Type") === "utf-8" ? null : charset;
 }
 
 /** Returns the form of an input by its media type; null for a type without one. */

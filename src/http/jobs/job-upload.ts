@@ -10,13 +10,14 @@ import type { FairTurns } from "../../platform/fair-turns.ts";
 import type { JobRecord } from "../../store/job-records.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { bodySlices } from "../bodies/body-slices.ts";
+import { charsetOf } from "../bodies/charset.ts";
 import { bodyEncoding, decodedParts } from "../bodies/content-encoding.ts";
 import { digestCheck } from "../bodies/digest-check.ts";
 import type { Call } from "../call.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
 import type { Reply } from "../reply.ts";
 import { jobReply } from "./job-reply.ts";
-import { charsetOf, type JobRequestReader, knownForm, readUpload, withCharset } from "./job-request.ts";
+import { type JobRequestReader, knownForm, readUpload, withCharset } from "./job-request.ts";
 
 export type UploadCallDependencies = {
   readonly uploads: Uploads;

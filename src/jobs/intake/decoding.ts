@@ -1,3 +1,4 @@
+import { decoderOf, encodingOf } from "../../platform/charset.ts";
 import type { Refusal } from "./records.ts";
 
 /** An input that cannot be decoded. */
@@ -38,10 +39,8 @@ export async function* toUtf8(
   for await (const piece of pieces) {
     if (isFirst) {
       isFirst = false;
-      const marked = encodingByMark(piece);
-      // Of UTF-16 the mark says which of the two it is, whatever is named.
-      const encoding = marked !== null && named !== null && isUtf16(named) ? marked : (named ?? marked);
-      if (encoding !== null && !/^utf-?8$/i.test(encoding)) decoder = decoderFor(encoding);
+      const encoding = encodingOf(named, piece);
+      if (encoding !== null) decoder = decoderFor(encoding);
       const mark = decoder === null && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf ? 3 : 0;
       yield decoder === null ? piece.subarray(mark) : encoder.encode(decode(decoder, piece));
     } else {
@@ -51,23 +50,12 @@ export async function* toUtf8(
   if (decoder !== null) yield encoder.encode(decode(decoder, null));
 }
 
-function encodingByMark([first, second]: Uint8Array): string | null {
-  if (first === 0xff && second === 0xfe) return "utf-16le";
-  return first === 0xfe && second === 0xff ? "utf-16be" : null;
-}
-
-function isUtf16(label: string): boolean {
-  return decoderFor(label).encoding.startsWith("utf-16");
-}
-
 /** Throws a DecodingError where the label, which `name` gave, names no encoding. */
 export function decoderFor(label: string, name = "encoding"): TextDecoder {
-  try {
-    return new TextDecoder(label as Bun.Encoding, { fatal: true });
-  } catch {
-    const message = `${name} is no known encoding; try utf-8, windows-1252 or utf-16le.`;
-    throw new DecodingError({ code: "invalid_request", message });
-  }
+  const decoder = decoderOf(label);
+  if (decoder !== null) return decoder;
+  const message = `${name} is no known encoding; try utf-8, windows-1252 or utf-16le.`;
+  throw new DecodingError({ code: "invalid_request", message });
 }
 
 function decode(decoder: TextDecoder, piece: Uint8Array | null): string {

@@ -67,7 +67,10 @@ export const verifyEmailPost = operation({
   },
 });
 
-const lines = Type.String({ description: "One item per line; blank lines are passed over." });
+const lines = Type.String({
+  description:
+    "One item per line; blank lines are passed over. In UTF-8, or in the charset that Content-Type names.",
+});
 
 /** The three forms in which a batch may be sent. */
 export const batchBodies = <Body extends TSchema>(json: Body) => ({
