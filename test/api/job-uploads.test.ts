@@ -146,6 +146,31 @@ describe("parts", () => {
     );
   });
 
+  test("are of one charset: another is refused, whichever came first, and those that name none are of the same", async () => {
+    const key = await server.signUp();
+    const typed = (charset: string) => ({ "Content-Type": `text/csv${charset}` });
+    const list = Buffer.from("email\njan\u00e9@good.com\n", "latin1");
+    for (const [first, other] of [
+      ["; charset=windows-1252", "; charset=utf-8"],
+      ["; charset=utf-8", "; charset=windows-1252"],
+      ["; charset=windows-1252", "; charset=koi8-r"],
+    ] as const) {
+      const job = await begin(key, null);
+      await stored(key, job, 1, "email\n", typed(""));
+      await stored(key, job, 2, "a@good.com\n", typed(first));
+      const reply = await put(key, job, 3, "b@good.com\n", typed(other));
+      const said = `Content-Type: other parts of the job are ${first.slice("; charset=".length)}.`;
+      expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining(said)]);
+      expect((await start(key, job)).status).toBe(202);
+      expect((await results(key, job)).map(({ email }) => email)).toEqual(["a@good.com"]);
+    }
+    const named = await begin(key, null, "&encoding=windows-1252");
+    await stored(key, named, 1, list.subarray(0, 8), typed("; charset=koi8-r"));
+    await stored(key, named, 2, list.subarray(8), typed("; charset=utf-8"));
+    expect((await start(key, named)).status).toBe(202);
+    expect((await results(key, named)).map(({ email }) => email)).toEqual(["jan\u00e9@good.com"]);
+  });
+
   test("cannot be announced with an unknown encoding", async () => {
     const key = await server.signUp();
     const call = { key, method: "POST" };

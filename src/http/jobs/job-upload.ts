@@ -10,7 +10,7 @@ import type { FairTurns } from "../../platform/fair-turns.ts";
 import type { JobRecord } from "../../store/job-records.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { bodySlices } from "../bodies/body-slices.ts";
-import { charsetOf } from "../bodies/charset.ts";
+import { namedCharset } from "../bodies/charset.ts";
 import { bodyEncoding, decodedParts } from "../bodies/content-encoding.ts";
 import { digestCheck } from "../bodies/digest-check.ts";
 import type { Call } from "../call.ts";
@@ -65,7 +65,7 @@ export async function putPart(
     throw new ApiError("invalid_request", `The number of a part must be from 1 to ${PARTS_MAX}.`);
   }
   const encoding = bodyEncoding(request);
-  const charset = charsetOf(request);
+  const charset = namedCharset(request);
   const digest = digestCheck(request.headers);
   if (encoding === null && Number(request.headers.get("content-length") ?? 0) > PART_BYTES_MAX) {
     throw partTooLarge();

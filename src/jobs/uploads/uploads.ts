@@ -5,11 +5,11 @@ import type { JobRecord } from "../../store/job-records.ts";
 import { StorageError } from "../../store/storage-error.ts";
 import type { DiskRoom } from "../disk-room.ts";
 import type { FieldReader } from "../input-reading.ts";
-import type { InputForm } from "../intake/intake-messages.ts";
 import { type JobUpload, jobOf, type UploadEncoding } from "../job.ts";
 import type { JobAccount } from "../job-receiver.ts";
 import type { Jobs } from "../jobs.ts";
 import type { JobRequest } from "../new-job.ts";
+import { type PartForm, withPartForm } from "./part-form.ts";
 import { startedAlready } from "./part-rules.ts";
 import type { Parts } from "./parts.ts";
 
@@ -33,13 +33,9 @@ export type Uploads = {
   readonly start: (account: JobAccount, jobId: string, start: UploadStart) => Promise<JobRecord>;
 };
 
-export type UploadedPart = {
+export type UploadedPart = PartForm & {
   readonly jobId: string;
   readonly n: number;
-  /** What the part is said to be a part of; null where nothing is said. */
-  readonly form: InputForm | null;
-  /** Its charset, of a form that has one. */
-  readonly charset: string | null;
   /** Compares the part with its digests when all of it has arrived. */
   readonly check: () => void;
 };
@@ -88,21 +84,18 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
     if (starting.has(jobId)) throw startedAlready();
   }
 
-  /** Notes what the input is, where the job does not know it yet. Parts of one input are of one form and encoding. */
-  async function noteForm(accountId: string, { jobId, form, charset }: UploadedPart): Promise<void> {
+  /** Notes what the input is, where the job does not know it yet. */
+  async function noteForm(accountId: string, part: UploadedPart): Promise<void> {
+    const { jobId } = part;
     for (;;) {
       const { job, upload } = await receiving(accountId, jobId);
       if (starting.has(jobId)) throw startedAlready();
-      if (form === null || upload.given !== null) return;
-      if (upload.said !== null && upload.said !== form) {
-        throw new ApiError("invalid_request", `Content-Type: other parts of the job are ${upload.said}.`);
-      }
       const { options } = jobOf(job);
-      const encoding = options.encoding ?? charset;
-      if (upload.said === form && encoding === options.encoding) return;
-      const noted = JSON.stringify({ ...options, encoding, upload: { ...upload, said: form } });
+      const noted = withPartForm(options, upload, part);
+      if (noted === options) return;
       // Another part may have noted its form meanwhile.
-      if ((await store.changeJob(jobId, ["receiving"], { options: noted }, job.options)) !== null) return;
+      const changes = { options: JSON.stringify(noted) };
+      if ((await store.changeJob(jobId, ["receiving"], changes, job.options)) !== null) return;
     }
   }
 
