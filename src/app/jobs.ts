@@ -25,6 +25,7 @@ import { after } from "../platform/answer.ts";
 import { DAY_MS } from "../platform/days.ts";
 import { createFairTurns } from "../platform/fair-turns.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
+import { PART_FOLDER } from "../store/data-folders.ts";
 import type { JobPort } from "../store/job-port.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import type { PartPort } from "../store/part-port.ts";
@@ -74,7 +75,7 @@ export async function openJobs(
   }: OpenJobsDependencies,
   stack: AsyncDisposableStack,
 ) {
-  const folder = join(dataDir, "jobs");
+  const folder = join(dataDir, PART_FOLDER);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const intake = stack.use(createIntake(workerFiles.jobIntake));
   const jobTally = createJobTally(clock);

@@ -1,9 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { REPLY_FOLDER } from "../store/data-folders.ts";
 import { readBodyBytes } from "./body-file.ts";
-
-/** The folder of the data directory in which the bodies of kept replies are files. */
-export const REPLY_FOLDER = "idempotency";
 
 /** Larger bodies are not migrated: their rows would take more memory than nodes have for a reply. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;

@@ -107,6 +107,21 @@ describe("a start", () => {
     expect(await callerOf(server.url).unitsOf(key)).toBe(1);
   });
 
+  test("without the database of a server that ran there says what to do, and makes no other", async () => {
+    await using dns = await startDns(FAULT_ZONE);
+    using folder = temporaryFolder("data-dir");
+    const key = await usedDataDir(folder.path, dns.server.address);
+    const path = join(folder.path, "assay.db");
+    renameSync(path, `${path}.away`);
+    const said = await refusedStart(folder.path);
+    expect(said).toContain(`The database ${path} is missing`);
+    expect(said).toContain("backup");
+    expect(() => statSync(path)).toThrow();
+    renameSync(`${path}.away`, path);
+    await using server = await startProcess({ DATA_DIR: folder.path, DNS_SERVERS: dns.server.address });
+    expect(await callerOf(server.url).unitsOf(key)).toBe(1);
+  });
+
   test("on the database of a newer version is refused with what to do", async () => {
     await using dns = await startDns(FAULT_ZONE);
     using folder = temporaryFolder("data-dir");

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -171,6 +172,35 @@ describe("database", () => {
       expect(refusal).toStartWith(`The database ${path} is empty, though directory beside it came after it`);
       expect(refusal).toContain(`copy the backup to ${path}`);
       expect(statSync(path).size).toBe(0);
+    }));
+
+  test("that is missing beside kept replies or parts of uploads is refused with what to do, and not made", () =>
+    withDirectory((dataDir) => {
+      fill(dataDir);
+      const path = join(dataDir, "assay.db");
+      rmSync(path);
+      for (const made of ["idempotency", "jobs/job_1"]) {
+        mkdirSync(join(dataDir, made), { recursive: true });
+        const refusal = refusalOf(() => openStore({ dataDir, clock }));
+        const [name = ""] = made.split("/");
+        expect(refusal).toStartWith(
+          `The database ${path} is missing, though ${name} beside it came after it`,
+        );
+        expect(refusal).toContain(`copy the backup to ${path}`);
+        expect(existsSync(path)).toBe(false);
+        rmSync(join(dataDir, name), { recursive: true });
+      }
+    }));
+
+  test("that is missing beside foreign files, a mounted disk or what is brought to a new server is made", () =>
+    withDirectory((dataDir) => {
+      for (const name of [".gitkeep", "README.txt", "signing-key.pem", "assay.lock", "assay.probe"]) {
+        writeFileSync(join(dataDir, name), "");
+      }
+      for (const name of ["lost+found", "jobs/lost+found", "directory", "scan/jobs"]) {
+        mkdirSync(join(dataDir, name), { recursive: true });
+      }
+      openStore({ dataDir, clock }).close();
     }));
 
   test("of a first start that was ended before its tables were made is begun anew", () =>
