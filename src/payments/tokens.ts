@@ -105,12 +105,12 @@ export function kindOf(name: string): KnownNetwork["kind"] {
   return id.startsWith("solana:") ? "solana" : "other";
 }
 
-const USD_DECIMALS = 6n;
+const MICRO_USD = 1_000_000n;
 
-/** Returns atomic units of a token of at least six decimals as micro-USD, rounded up: never less than what is asked. */
-function microUsdOfUnits(units: bigint, { decimals }: Pick<Token, "decimals">): bigint {
-  const beyond = 10n ** (BigInt(decimals) - USD_DECIMALS);
-  return (units + beyond - 1n) / beyond;
+/** Returns atomic units of a token as micro-USD, rounded up: never less than what is asked. */
+export function microUsdOfUnits(units: bigint, { decimals }: Pick<Token, "decimals">): bigint {
+  const unitsOfOne = 10n ** BigInt(decimals);
+  return (units * MICRO_USD + unitsOfOne - 1n) / unitsOfOne;
 }
 
 /** Returns the token of an address on a network, or null. */
