@@ -74,6 +74,25 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
   );
 
   test(
+    "keeps the colours that were chosen: signing out forgets the key and all else of the tab, and not them",
+    async () => {
+      const key = await server.signUp();
+      await using tab = await openConsole(browser, server.url, { key });
+      const colours = async () => String(await tab.page.evaluate("document.documentElement.dataset.theme"));
+      await tab.sees("Units this month");
+      await tab.page.locator('xpath/.//label[normalize-space(.)="Dark"]').click();
+      expect(await colours()).toBe("dark");
+      await tab.press("Sign out");
+      await tab.sees("I have a key");
+      await tab.page.reload({ waitUntil: "load" });
+      await tab.sees("I have a key");
+      expect(await colours()).toBe("dark");
+      expect(await tab.page.evaluate("sessionStorage.length")).toBe(0);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     "is used by the keyboard alone: sign in, try, make a key, close a dialog, send a list and keep its results, sign out",
     async () => {
       const key = await server.signUp();

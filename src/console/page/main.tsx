@@ -37,7 +37,7 @@ function main(): void {
       location.hash = hrefOf(view, id);
     },
   };
-  render(<App opened={opened} theme={createTheme(document.documentElement, sessionStorage)} />, place);
+  render(<App opened={opened} theme={createTheme(document.documentElement, localStorage)} />, place);
 }
 
 main();
