@@ -4,7 +4,6 @@ import { DOCUMENT_TYPES, isDocumentType, UNCHECKED_WORDS } from "../contract/wor
 import { commandNamed } from "../platform/command-name.ts";
 import { INPUT_FORMATS } from "../tables/input-format.ts";
 import type { Task } from "../tables/task.ts";
-import { readCountry } from "../verification/phone/region.ts";
 import type { ServerTarget } from "./block-verifier.ts";
 import { EXIT } from "./failure.ts";
 import { type FileOptions, fileRun, type ServerOptions, serverTarget } from "./file-run-arguments.ts";
@@ -70,13 +69,13 @@ type DocumentOptions = { readonly type?: string };
 type PhoneOptions = { readonly country?: string };
 
 /** Parses the arguments after the command's name. Throws CliError where they contradict each other. */
-export function readArguments(args: readonly string[]): Request {
+export async function readArguments(args: readonly string[]): Promise<Request> {
   let request: Request = { do: "nothing", exitCode: EXIT.badInput };
   const program = createProgram((received) => {
     request = received;
   });
   try {
-    program.parse(args, { from: "user" });
+    await program.parseAsync(args, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return { do: "nothing", exitCode: error.exitCode };
     throw error;
@@ -160,11 +159,18 @@ function withDocumentOptions(command: Command): Command {
 }
 
 function withPhoneOptions(command: Command): Command {
-  const country = "country of numbers without international prefix: a code such as BR, or +55";
-  return command.option("--country <country>", country, (text) => {
-    if (readCountry(text) !== null) return text;
-    throw new InvalidArgumentError("It must be an ISO 3166 code such as BR, or a calling code such as +55.");
-  });
+  const flags = "--country <country>";
+  return command
+    .option(flags, "country of numbers without international prefix: a code such as BR, or +55")
+    .hook("preAction", async () => {
+      const { country } = command.opts<PhoneOptions>();
+      if (country === undefined) return;
+      // Only a country reads the numbering plans.
+      const { readCountry } = await import("../verification/phone/region.ts");
+      if (readCountry(country) !== null) return;
+      const rule = "It must be an ISO 3166 code such as BR, or a calling code such as +55.";
+      command.error(`error: option '${flags}' argument '${country}' is invalid. ${rule}`);
+    });
 }
 
 const emailTask = ({ deep = false, dns }: EmailOptions): Task => ({ kind: "email", deep, dns });

@@ -14,12 +14,11 @@ import { CliError, EXIT } from "./failure.ts";
 import { verifyFile } from "./file-run.ts";
 import { verifyItem } from "./item-run.ts";
 import { verifyAsJob } from "./job-run.ts";
-import { createLocalVerifier } from "./local-verifier.ts";
 import { createServerVerifier } from "./server-verifier.ts";
 
 /** Runs the command line and returns the exit code. */
 async function main(): Promise<number> {
-  const request = readArguments(process.argv.slice(2));
+  const request = await readArguments(process.argv.slice(2));
   const newRunId = () => crypto.randomUUID();
   switch (request.do) {
     case "nothing":
@@ -56,6 +55,8 @@ async function openVerifier(task: Task, server: ServerTarget | null): Promise<Ve
   }
   const config = readConfig(process.env, availableParallelism());
   for (const warning of settingWarnings(process.env)) process.stderr.write(`${warning}\n`);
+  // Only what verifies here reads the code that does.
+  const { createLocalVerifier } = await import("./local-verifier.ts");
   return createLocalVerifier(task, config, { clock: systemClock, workerFiles });
 }
 

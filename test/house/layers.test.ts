@@ -217,6 +217,13 @@ describe("the rooms of the house", () => {
     expect(await readAtStart("workers/batch.ts")).toContain("piscina");
   });
 
+  test("the command line reads no code that verifies before something is verified here", async () => {
+    const isLater =
+      /^(tldts|lru-cache|libphonenumber-js.*)$|^src\/(verification|domains)\/|^src\/(batch\/pool|dns\/resolver)\.ts$/;
+    expect((await readAtStart("src/cli/main.ts")).filter((file) => isLater.test(file))).toEqual([]);
+    expect(await readAtStart("src/cli/local-verifier.ts")).toContain("src/batch/pool.ts");
+  });
+
   test("nothing outside the data refresh imports a development dependency", async () => {
     const { devDependencies } = await Bun.file(join(ROOT, "package.json")).json();
     const broken = imports.filter(({ file, target }) => {
