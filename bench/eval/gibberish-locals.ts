@@ -1,6 +1,7 @@
 /** Local parts to evaluate the gibberish score with: people's, of lists no table was fitted on, and makers of random text. */
 import { allLocales, type LocaleDefinition } from "@faker-js/faker";
 import { seededRandom, tokenGroups, tokensIn } from "../../src/tools/data-refresh/gibberish-corpus.ts";
+import abbreviationsText from "../../test/vectors/gibberish/abbreviations.txt" with { type: "text" };
 import namesText from "../../test/vectors/gibberish/names.txt" with { type: "text" };
 import vowellessNamesText from "../../test/vectors/gibberish/vowelless-names.txt" with { type: "text" };
 import wordsText from "../../test/vectors/gibberish/words.txt" with { type: "text" };
@@ -46,6 +47,14 @@ function rowsOf(text: string): string[][] {
 /** Locals written out in the vectors: roles, identifiers, words, brands, places, nicknames. */
 export function writtenGroups(): LocalGroup[] {
   return rowsOf(wordsText).map(([name = "", locals = ""]) => ({ name, locals: locals.split(" ") }));
+}
+
+/** Words of business without vowels, which took no part in the choice of the known ones. */
+export function heldOutAbbreviations(): LocalGroup {
+  return {
+    name: "abbreviations",
+    locals: rowsOf(abbreviationsText).flatMap(([line = ""]) => line.split(" ")),
+  };
 }
 
 /** Returns a function that lists the tokens of a value that the tables were not fitted on. */

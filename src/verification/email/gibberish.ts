@@ -1,3 +1,4 @@
+import { withoutAbbreviations } from "./abbreviation.ts";
 import tableText from "./data/gibberish.txt" with { type: "text" };
 import { foldToAscii } from "./gibberish-fold.ts";
 import { createLocalReading, readLocal } from "./gibberish-measures.ts";
@@ -34,10 +35,17 @@ export function gibberishScoreIn(text: string, start: number, end: number): numb
   const { measures, letters, digits } = reading;
   if (letters === 0) return 0;
   const length = letters + digits;
-  const score = probabilityOf(logitOf(measures, length, model.weights));
-  return (
-    Math.round((isShort(text, start, end, length) ? Math.min(score, shortScoreMax) : score) * 1000) / 1000
-  );
+  const score = Math.round(probabilityOf(logitOf(measures, length, model.weights)) * 1000) / 1000;
+  if (score <= shortScoreMax) return score;
+  return isShort(text, start, end, length)
+    ? shortScoreMax
+    : scoreBesideAbbreviations(text, start, end, score);
+}
+
+/** Returns what the local part scores without its abbreviations, or `score` where it has none. */
+function scoreBesideAbbreviations(text: string, start: number, end: number, score: number): number {
+  const rest = withoutAbbreviations(text, start, end);
+  return rest === null ? score : Math.min(score, Math.max(shortScoreMax, gibberishScore(rest)));
 }
 
 /** Returns whether the local part in `reading` is too short, or too like a usual identifier, for a high score. */

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   generators,
   habitualLocal,
+  heldOutAbbreviations,
   heldOutNames,
   heldOutVowellessNames,
   type NameGroup,
@@ -55,6 +56,11 @@ describe("the gibberish score of names and random text that the model was not fi
 
   test("is above the threshold for fewer than one person in five whose name has no vowels", () => {
     expect(shareAbove(scoresOf(heldOutVowellessNames(), 2000), GIBBERISH_THRESHOLD)).toBeLessThan(0.2);
+  });
+
+  test("is above the threshold for fewer than one in five abbreviations of business", () => {
+    const scores = heldOutAbbreviations().locals.map(gibberishScore);
+    expect(shareAbove(scores, GIBBERISH_THRESHOLD)).toBeLessThan(0.2);
   });
 
   test("is at most 0.25 for 97 people in 100", () => {

@@ -1,0 +1,132 @@
+import { isBitSet, setBit } from "../../platform/bits.ts";
+import wordsText from "./data/business-words.txt" with { type: "text" };
+import { digitSymbol, symbolOfCode } from "./gibberish-model.ts";
+
+/**
+ * Words of business as people abbreviate them by their consonants: `frntdsk`, `dvlpmnt`, `mktgmgr2`. They are a table
+ * of their own, as counts of their letters would let random consonants pass.
+ */
+
+/** The level of a form: two forms may be joined where their levels add up to `JOINED_MIN`. */
+const ALL_CONSONANTS_BUT_ONE = 1;
+const ALL_CONSONANTS = 2;
+const ABBREVIATION = 3;
+const JOINED_MIN = 4;
+
+const FORM_MIN = 3;
+/** A form is kept as a number in base 27, which is exact up to this length. */
+const FORM_MAX = 11;
+const NO_FORM = 0;
+/** The longest segment that is looked up, as one form or two. */
+const SEGMENT_MAX = 16;
+/** Bits of a Bloom filter before the forms: 8 KB, which stay in the CPU cache. */
+const BITS = 65_536;
+
+const levels = new Map<number, number>();
+const bits = new Uint8Array(BITS / 8);
+
+for (const line of wordsText.split("\n")) {
+  if (!line.startsWith("#")) line.split(" ").filter(Boolean).forEach(addWord);
+}
+
+function addWord(word: string): void {
+  if (word.endsWith("*")) {
+    addForm(word.slice(0, -1), ABBREVIATION);
+    return;
+  }
+  addForm(word, ALL_CONSONANTS);
+  const first = word.slice(0, 1);
+  const withY = first + word.slice(1).replace(/[aeiou]/g, "");
+  const withoutY = first + word.slice(1).replace(/[aeiouy]/g, "");
+  const forms = [withY, withoutY, withoutRepeats(withY), withoutRepeats(withoutY)];
+  for (const form of new Set(forms)) addConsonants(form);
+}
+
+function withoutRepeats(form: string): string {
+  let text = "";
+  for (const letter of form) if (!text.endsWith(letter)) text += letter;
+  return text;
+}
+
+function addConsonants(form: string): void {
+  if (form.length < FORM_MIN) return;
+  addForm(form, ALL_CONSONANTS);
+  addForm(`${form}s`, ALL_CONSONANTS);
+  if (form.length < FORM_MIN + 2) return;
+  for (let at = 1; at < form.length; at++) {
+    addForm(form.slice(0, at) + form.slice(at + 1), ALL_CONSONANTS_BUT_ONE);
+  }
+}
+
+function addForm(text: string, level: number): void {
+  if (text.length > FORM_MAX) return;
+  let form = NO_FORM;
+  for (let at = 0; at < text.length; at++) form = form * 27 + symbolAt(text, at);
+  setBit(bits, form & (BITS - 1));
+  levels.set(form, Math.max(level, levelOf(form)));
+}
+
+/** Returns the level of a form, or 0 where it is none. */
+function levelOf(form: number): number {
+  return isBitSet(bits, form & (BITS - 1)) ? (levels.get(form) ?? 0) : 0;
+}
+
+function symbolAt(text: string, at: number): number {
+  return symbolOfCode[text.charCodeAt(at)] ?? 0;
+}
+
+/**
+ * Returns the ASCII local part in text[start, end) without its tag and without the segments that are abbreviations, or
+ * null where it has none. Takes linear time.
+ */
+export function withoutAbbreviations(text: string, start: number, end: number): string | null {
+  let rest: string | null = null;
+  let segmentStart = start;
+  for (let at = start; at <= end; at++) {
+    if (at < end && symbolAt(text, at) !== 0) continue;
+    if (isAbbreviation(text, segmentStart, at)) rest ??= text.slice(start, segmentStart);
+    else if (rest !== null) rest += `.${text.slice(segmentStart, at)}`;
+    if (at > start && text.charCodeAt(at) === PLUS) break;
+    segmentStart = at + 1;
+  }
+  return rest;
+}
+
+const PLUS = 0x2b;
+
+/** By index in a segment, the form from there to its end. */
+const formFrom = new Float64Array(SEGMENT_MAX);
+
+/** Returns whether a segment, without digits before and behind, is one form or two. */
+function isAbbreviation(text: string, segmentStart: number, segmentEnd: number): boolean {
+  let start = segmentStart;
+  let end = segmentEnd;
+  while (start < end && symbolAt(text, start) === digitSymbol) start++;
+  while (end > start && symbolAt(text, end - 1) === digitSymbol) end--;
+  const length = end - start;
+  if (length < FORM_MIN || length > SEGMENT_MAX) return false;
+  let whole = NO_FORM;
+  let power = 1;
+  for (let at = length - 1; at >= 0; at--) {
+    const symbol = symbolAt(text, start + at);
+    if (symbol === digitSymbol) return false;
+    whole = length - at > FORM_MAX ? NO_FORM : whole + symbol * power;
+    power *= 27;
+    formFrom[at] = whole;
+  }
+  return levelOf(whole) > 0 || isJoined(text, start, length);
+}
+
+/** Returns whether a segment is two forms, as found in `formFrom`. A form that is repeated is no abbreviation. */
+function isJoined(text: string, start: number, length: number): boolean {
+  let first = NO_FORM;
+  for (let at = 1; at < length && at <= FORM_MAX; at++) {
+    first = first * 27 + symbolAt(text, start + at - 1);
+    const level = levelOf(first);
+    if (level === 0) continue;
+    const second = formFrom[at] ?? NO_FORM;
+    const secondLevel = levelOf(second);
+    if (secondLevel > 0 && level + secondLevel >= JOINED_MIN && first !== second) return true;
+  }
+  return false;
+}
