@@ -48,22 +48,36 @@ function withoutRepeats(form: string): string {
   return text;
 }
 
-function addConsonants(form: string): void {
-  if (form.length < FORM_MIN) return;
-  addForm(form, ALL_CONSONANTS);
-  addForm(`${form}s`, ALL_CONSONANTS);
-  if (form.length < FORM_MIN + 2) return;
-  for (let at = 1; at < form.length; at++) {
-    addForm(form.slice(0, at) + form.slice(at + 1), ALL_CONSONANTS_BUT_ONE);
+function addConsonants(text: string): void {
+  if (text.length < FORM_MIN || text.length > FORM_MAX) return;
+  addForm(text, ALL_CONSONANTS);
+  addForm(`${text}s`, ALL_CONSONANTS);
+  if (text.length < FORM_MIN + 2) return;
+  let before = formOf(text);
+  let behind = NO_FORM;
+  let power = 1;
+  for (let at = text.length - 1; at > 0; at--) {
+    const symbol = symbolAt(text, at);
+    before = (before - symbol) / 27;
+    add(before * power + behind, ALL_CONSONANTS_BUT_ONE);
+    behind += symbol * power;
+    power *= 27;
   }
 }
 
 function addForm(text: string, level: number): void {
-  if (text.length > FORM_MAX) return;
-  let form = NO_FORM;
-  for (let at = 0; at < text.length; at++) form = form * 27 + symbolAt(text, at);
+  if (text.length <= FORM_MAX) add(formOf(text), level);
+}
+
+function add(form: number, level: number): void {
   setBit(bits, form & (BITS - 1));
   levels.set(form, Math.max(level, levelOf(form)));
+}
+
+function formOf(text: string): number {
+  let form = NO_FORM;
+  for (let at = 0; at < text.length; at++) form = form * 27 + symbolAt(text, at);
+  return form;
 }
 
 /** Returns the level of a form, or 0 where it is none. */
