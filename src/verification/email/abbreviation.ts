@@ -22,24 +22,48 @@ const SEGMENT_MAX = 16;
 /** Bits of a Bloom filter before the forms: 8 KB, which stay in the CPU cache. */
 const BITS = 65_536;
 
-const levels = new Map<number, number>();
-const bits = new Uint8Array(BITS / 8);
+/** A power of two, twice as many as there are forms, so that a free place is never far. */
+const PLACES = 16_384;
 
-for (const line of wordsText.split("\n")) {
-  if (!line.startsWith("#")) line.split(" ").filter(Boolean).forEach(addWord);
+/** The forms, each at the first free place from its own, and their levels. */
+type FormTable = {
+  readonly bits: Uint8Array;
+  readonly forms: Float64Array;
+  readonly levels: Uint8Array;
+};
+
+let table: FormTable | undefined;
+
+/** Made with the first local part that looks random: few calls need it. */
+function formTable(): FormTable {
+  table ??= makeFormTable();
+  return table;
 }
 
-function addWord(word: string): void {
+function makeFormTable(): FormTable {
+  const made = {
+    bits: new Uint8Array(BITS / 8),
+    forms: new Float64Array(PLACES),
+    levels: new Uint8Array(PLACES),
+  };
+  for (const line of wordsText.split("\n")) {
+    if (line.startsWith("#")) continue;
+    for (const word of line.split(" ")) addWord(made, word);
+  }
+  return made;
+}
+
+function addWord(made: FormTable, word: string): void {
   if (word.endsWith("*")) {
-    addForm(word.slice(0, -1), ABBREVIATION);
+    addForm(made, word.slice(0, -1), ABBREVIATION);
     return;
   }
-  addForm(word, ALL_CONSONANTS);
+  addForm(made, word, ALL_CONSONANTS);
   const first = word.slice(0, 1);
   const withY = first + word.slice(1).replace(/[aeiou]/g, "");
   const withoutY = first + word.slice(1).replace(/[aeiouy]/g, "");
   const forms = [withY, withoutY, withoutRepeats(withY), withoutRepeats(withoutY)];
-  for (const form of new Set(forms)) addConsonants(form);
+  for (const form of new Set(forms)) addConsonants(made, form);
 }
 
 function withoutRepeats(form: string): string {
@@ -48,10 +72,10 @@ function withoutRepeats(form: string): string {
   return text;
 }
 
-function addConsonants(text: string): void {
+function addConsonants(made: FormTable, text: string): void {
   if (text.length < FORM_MIN || text.length > FORM_MAX) return;
-  addForm(text, ALL_CONSONANTS);
-  addForm(`${text}s`, ALL_CONSONANTS);
+  addForm(made, text, ALL_CONSONANTS);
+  addForm(made, `${text}s`, ALL_CONSONANTS);
   if (text.length < FORM_MIN + 2) return;
   let before = formOf(text);
   let behind = NO_FORM;
@@ -59,19 +83,28 @@ function addConsonants(text: string): void {
   for (let at = text.length - 1; at > 0; at--) {
     const symbol = symbolAt(text, at);
     before = (before - symbol) / 27;
-    add(before * power + behind, ALL_CONSONANTS_BUT_ONE);
+    add(made, before * power + behind, ALL_CONSONANTS_BUT_ONE);
     behind += symbol * power;
     power *= 27;
   }
 }
 
-function addForm(text: string, level: number): void {
-  if (text.length <= FORM_MAX) add(formOf(text), level);
+function addForm(made: FormTable, text: string, level: number): void {
+  if (text.length > 0 && text.length <= FORM_MAX) add(made, formOf(text), level);
 }
 
-function add(form: number, level: number): void {
+function add({ bits, forms, levels }: FormTable, form: number, level: number): void {
   setBit(bits, form & (BITS - 1));
-  levels.set(form, Math.max(level, levelOf(form)));
+  const place = placeOf(forms, form);
+  forms[place] = form;
+  levels[place] = Math.max(level, levels[place] ?? 0);
+}
+
+/** Returns where a form is, or the free place where it would be. */
+function placeOf(forms: Float64Array, form: number): number {
+  let place = (form ^ (form / BITS)) & (PLACES - 1);
+  while (forms[place] !== form && forms[place] !== NO_FORM) place = (place + 1) & (PLACES - 1);
+  return place;
 }
 
 function formOf(text: string): number {
@@ -81,8 +114,8 @@ function formOf(text: string): number {
 }
 
 /** Returns the level of a form, or 0 where it is none. */
-function levelOf(form: number): number {
-  return isBitSet(bits, form & (BITS - 1)) ? (levels.get(form) ?? 0) : 0;
+function levelOf({ bits, forms, levels }: FormTable, form: number): number {
+  return isBitSet(bits, form & (BITS - 1)) ? (levels[placeOf(forms, form)] ?? 0) : 0;
 }
 
 function symbolAt(text: string, at: number): number {
@@ -128,18 +161,19 @@ function isAbbreviation(text: string, segmentStart: number, segmentEnd: number):
     power *= 27;
     formFrom[at] = whole;
   }
-  return levelOf(whole) > 0 || isJoined(text, start, length);
+  const made = formTable();
+  return levelOf(made, whole) > 0 || isJoined(made, text, start, length);
 }
 
 /** Returns whether a segment is two forms, as found in `formFrom`. A form that is repeated is no abbreviation. */
-function isJoined(text: string, start: number, length: number): boolean {
+function isJoined(made: FormTable, text: string, start: number, length: number): boolean {
   let first = NO_FORM;
   for (let at = 1; at < length && at <= FORM_MAX; at++) {
     first = first * 27 + symbolAt(text, start + at - 1);
-    const level = levelOf(first);
+    const level = levelOf(made, first);
     if (level === 0) continue;
     const second = formFrom[at] ?? NO_FORM;
-    const secondLevel = levelOf(second);
+    const secondLevel = levelOf(made, second);
     if (secondLevel > 0 && level + secondLevel >= JOINED_MIN && first !== second) return true;
   }
   return false;
