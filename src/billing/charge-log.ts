@@ -90,12 +90,12 @@ export function createChargeLog(dependencies: {
   function schedule(): void {
     const calls = busiest.rise();
     if (isCommitDue || queue.length + committed.length === 0) return;
-    const isGroup = queue.length >= Math.floor(calls / 2) && (queue.length >= AT_ONCE_MIN || mayBeSmall());
+    const isLarge = queue.length >= AT_ONCE_MIN;
+    const isGroup = queue.length >= Math.floor(calls / 2) && (isLarge || mayBeSmall());
     if (isSyncing) {
       // Of a disk that hangs no more is asked than one group: the thread goes on. The few that come in now and then are
       // one commit when the disk is ready, not several.
-      const isWorthIt = queue.length >= AT_ONCE_MIN || spacing.isDense();
-      if (isGroup && isWorthIt && committed.length === 0) commitWhole();
+      if (isGroup && (isLarge || spacing.isDense()) && committed.length === 0) commitWhole();
     } else if (isGroup || committed.length > 0) commitWhole();
     else groupTimer ??= setTimeout(commitIn, GROUP_WAIT_MAX_MS, setImmediate);
   }
