@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { median } from "../../bench/result.ts";
 import { type AttackBody, emptyBodies, singleItemBodies } from "../support/attack-bodies.ts";
 import { jsonOf } from "../support/json.ts";
-import { startWatchedProcess } from "../support/process.ts";
+import { startWatchedProcess, type WatchedServerProcess } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
 import { type SharedServer, startSharedServer, strainOf, worseShare } from "../support/tenants.ts";
 
 setDefaultTimeout(120_000);
 
 const BODY_BYTES = 33_000_000;
-/** The runtime alone takes 3 to 8 ms to receive such a body, and to free it: where a bare server is slow, so is this. */
+/** The runtime alone takes 3 to 14 ms to receive such a body, and to free it: where a bare server is slow, so is this. */
 const TURN_MS_MAX = 5;
 const TURN_MS_BESIDE_BARE = 2;
 const HEALTHZ_MS_MAX = 150;
@@ -17,13 +18,17 @@ const RSS_BYTES_MAX = 1_200_000_000;
 const REPLY_BYTES_MAX = 131_072 * 6 + 4096;
 
 let shared: SharedServer;
-/** The longest turn of a server that receives such a body, and does nothing with it. */
-let bareMs: number;
+/** A server that receives such a body, and does nothing with it. */
+let bare: WatchedServerProcess;
+/** Its longest turns, one beside each try: what the machine is capable of changes from minute to minute. */
+const bareTurnsMs: number[] = [];
 let key: string;
 
 beforeAll(async () => {
   shared = await startSharedServer("large-items");
-  bareMs = await bareTurnMs();
+  bare = await startWatchedProcess({}, shared.folder, "bare-server");
+  // Its own code, too, is read before anything is measured.
+  for (let round = 0; round < 3; round += 1) await bareTurnMs();
   // The plan with the largest bodies.
   key = await shared.caller.signUp("scale");
   // Its threads have read their code before anything is measured.
@@ -32,6 +37,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await bare[Symbol.asyncDispose]();
   await shared[Symbol.asyncDispose]();
 });
 
@@ -43,33 +49,37 @@ async function send({ path, type, body }: AttackBody): Promise<Response> {
 
 const TRIES = 8;
 
+const bareBody = new Uint8Array(BODY_BYTES).fill(0x0a);
+
+/** With one body after a while, as the server under attack: what both used before has gone back to the machine. */
 async function bareTurnMs(): Promise<number> {
-  await using bare = await startWatchedProcess({}, shared.folder, "bare-server");
-  const body = new Uint8Array(BODY_BYTES).fill(0x0a);
-  for (let round = 0; round < 3; round += 1) {
-    await bare.longestTurnMs();
-    await (await fetch(bare.url, { method: "POST", body })).arrayBuffer();
-  }
+  await bare.longestTurnMs();
+  await (await fetch(bare.url, { method: "POST", body: bareBody })).arrayBuffer();
   return await bare.longestTurnMs();
+}
+
+/** The most that a turn may take, by the middle one of the bare server's. */
+async function turnMsMax(): Promise<number> {
+  bareTurnsMs.push(await bareTurnMs());
+  return Math.max(TURN_MS_MAX, median(bareTurnsMs) + TURN_MS_BESIDE_BARE);
 }
 
 /** Tries until one is good, as what else the machine does can only lengthen a wait; memory is bounded in each. */
 async function expectUnhurt(name: string, work: () => Promise<void>): Promise<void> {
-  let best = { turnMs: Number.POSITIVE_INFINITY, healthzMs: Number.POSITIVE_INFINITY };
-  const turnMsMax = Math.max(TURN_MS_MAX, bareMs + TURN_MS_BESIDE_BARE);
-  const shareOf = (strain: typeof best) =>
-    worseShare(strain, { turnMs: turnMsMax, healthzMs: HEALTHZ_MS_MAX });
-  for (let tries = 0; tries < TRIES && shareOf(best) >= 1; tries += 1) {
+  let best = { share: Number.POSITIVE_INFINITY, turnMs: 0, healthzMs: 0, turnMsMax: 0 };
+  for (let tries = 0; tries < TRIES && best.share >= 1; tries += 1) {
+    const most = { turnMs: await turnMsMax(), healthzMs: HEALTHZ_MS_MAX };
     const strain = await strainOf(shared, work);
     const { healthzMs, turnMs, rssBytes } = strain;
-    const [health, turn, received] = [healthzMs, turnMs, bareMs].map((ms) => ms.toFixed(1));
+    const [health, turn, bound] = [healthzMs, turnMs, most.turnMs].map((ms) => ms.toFixed(1));
     process.stdout.write(
-      `${name}: /healthz ${health} ms, turn ${turn} ms, of a bare server ${received} ms, ${Math.round(rssBytes / 1e6)} MB\n`,
+      `${name}: /healthz ${health} ms, turn ${turn} ms of ${bound}, ${Math.round(rssBytes / 1e6)} MB\n`,
     );
     expect(rssBytes).toBeLessThan(RSS_BYTES_MAX);
-    if (shareOf(strain) < shareOf(best)) best = strain;
+    const share = worseShare(strain, most);
+    if (share < best.share) best = { share, turnMs, healthzMs, turnMsMax: most.turnMs };
   }
-  expect(best.turnMs).toBeLessThan(turnMsMax);
+  expect(best.turnMs).toBeLessThan(best.turnMsMax);
   expect(best.healthzMs).toBeLessThan(HEALTHZ_MS_MAX);
 }
 
@@ -121,7 +131,11 @@ describe("jobs read a body as batches do", () => {
     const sent = { ...line, name: "a job of lines of a megabyte", body };
     await expectUnhurt(sent.name, async () => {
       const reply = await send({ ...sent, path: "/v1/jobs" });
-      expect(await jsonOf<object>(reply)).toMatchObject({ counts: { rows: 33 } });
+      const job = await jsonOf<{ readonly job_id: string }>(reply);
+      expect(job).toMatchObject({ counts: { rows: 33 } });
+      // Up to its end: what its rows cost counts as well, and none is left to the next try.
+      const events = await shared.caller.call(`/v1/jobs/${job.job_id}/events`, { key });
+      expect(await events.text()).toContain('"completed"');
     });
   });
 
