@@ -13,8 +13,8 @@ export type Call = {
   /** Returns the address of the peer, or the one that a trusted proxy names. */
   readonly clientAddress: () => string;
   /**
-   * Suspends the idle timeout of the connection until the call is finished. From then on it is `afterwardsMs`, at most
-   * 255 s; the default one unless given.
+   * Suspends the idle timeout of the connection until the call is finished. From then on it is `afterwardsMs` or
+   * up to 4 s more, at most 255 s; the default one unless given.
    */
   readonly suspendIdleTimeout: (afterwardsMs?: number) => void;
   /** Set by the guard. */

@@ -10,6 +10,8 @@ import type { CrossOrigin } from "./cross-origin.ts";
 export const IDLE_TIMEOUT_SECONDS = 10;
 /** The longest idle timeout that the server takes. */
 const SILENCE_SECONDS_MAX = 255;
+/** The runtime looks for silent connections this often, and closes one up to so much before its time. */
+const SILENCE_STEP_SECONDS = 4;
 
 export type ServedCallDependencies = {
   readonly clock: Clock;
@@ -78,8 +80,11 @@ export class ServedCall implements Call {
     return last || (server()?.requestIP(this.request)?.address ?? "unknown");
   }
 
-  suspendIdleTimeout(afterwardsMs = IDLE_TIMEOUT_SECONDS * 1000): void {
-    this.#silenceSeconds = Math.min(SILENCE_SECONDS_MAX, Math.ceil(afterwardsMs / 1000));
+  suspendIdleTimeout(afterwardsMs?: number): void {
+    this.#silenceSeconds =
+      afterwardsMs === undefined
+        ? IDLE_TIMEOUT_SECONDS
+        : Math.min(SILENCE_SECONDS_MAX, Math.ceil(afterwardsMs / 1000) + SILENCE_STEP_SECONDS);
     this.#dependencies.server()?.timeout(this.request, 0);
   }
 

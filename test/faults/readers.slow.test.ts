@@ -10,6 +10,9 @@ const STALL_SECONDS = 2;
 /** A connection on which nothing moves is closed after this time. */
 const SILENCE_SECONDS_MAX = 10;
 const STEADY_BYTES_PER_MS = 700;
+const PAUSE_MS = 2_500;
+/** More than the kernels of both ends hold, so that the server waits in each pause. */
+const PIECE_BYTES = 7_000_000;
 const MEGABYTE = 1_048_576;
 /** What the kernels of both ends and the window of chunks may hold of a reply of 35 MB. */
 const MEMORY_MB_MAX = 80;
@@ -164,6 +167,15 @@ describe("a reader that", () => {
     expect(seconds).toBeGreaterThan(SILENCE_SECONDS_MAX);
     for (const reader of readers) expect(reader.end()).toContain('"units_charged":30000}}');
     expect(await patient.caller.unitsOf(key)).toBe(60_000);
+  });
+
+  test.concurrent("pauses for less than READER_STALL_SECONDS again and again gets all of a kept reply", async () => {
+    await using faults = await startFaultServer("pausing-reader", { READER_STALL_SECONDS: "3" });
+    using reader = openStalled(faults.server.url, batchOf(faults.key, ITEMS, "Idempotency-Key: paused"), 0);
+    await until("first bytes", () => reader.bytes() > 0);
+    const reading = setInterval(() => reader.readUpTo(reader.bytes() + PIECE_BYTES), PAUSE_MS);
+    await until("end of the reply", () => reader.isClosed(), 60_000).finally(() => clearInterval(reading));
+    expect(reader.end()).toContain(`"units_charged":${ITEMS}}}`);
   });
 });
 
