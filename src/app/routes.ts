@@ -26,7 +26,7 @@ import { signingKeyRoutes } from "../http/routes/signing-keys.ts";
 import { signupRoutes } from "../http/routes/signup.ts";
 import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { createRouting, type Route, type Routing } from "../http/routing.ts";
-import { createFairTurns } from "../platform/fair-turns.ts";
+import { createFairTurns, type FairTurns } from "../platform/fair-turns.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
 import type { Components } from "./components.ts";
@@ -57,8 +57,9 @@ export function createApp(
   { leaving, draining }: Ending,
 ): AnyElysia {
   const { bodyBytesMax, heldBodyBytesMax } = config.batch;
-  const bodies = createBodyReader({ bytesMax: bodyBytesMax, heldBytesMax: heldBodyBytesMax });
   const { clock, log, newRequestId, randomBytes } = platform;
+  const turns = createFairTurns(clock.monotonic);
+  const bodies = createBodyReader({ bytesMax: bodyBytesMax, heldBytesMax: heldBodyBytesMax, turns });
   const metrics = createMetrics(readingsOf(components, bodies, clock));
   const guard = createGuard(components);
   const boundary = createBoundary({
@@ -79,7 +80,14 @@ export function createApp(
     isUnanswerable: (error) => error instanceof UnsettledError,
     refusalOf,
   });
-  const routes = routesOf(config, platform, components, { guard, metrics, bodies, leaving, draining });
+  const routes = routesOf(config, platform, components, {
+    guard,
+    metrics,
+    bodies,
+    turns,
+    leaving,
+    draining,
+  });
   const app: AnyElysia = mountRoutes(routes, boundary, config.corsOrigins);
   return app;
 }
@@ -88,6 +96,7 @@ type Entrance = Ending & {
   readonly guard: Guard;
   readonly metrics: Metrics;
   readonly bodies: BodyReader;
+  readonly turns: FairTurns;
 };
 
 /**
@@ -105,12 +114,11 @@ function routesOf(
   config: Config,
   { clock }: Platform,
   components: Components,
-  { guard, metrics, bodies, leaving, draining }: Entrance,
+  { guard, metrics, bodies, turns, leaving, draining }: Entrance,
 ): readonly Route[] {
   const { meter, accounts, checkEmail, writeEmail, directory, plans, runner } = components;
   const { publicRequestsPerSecond, signupsPerMinute } = config.limits;
   const smallBodies = createBodyReader(SMALL_BODIES);
-  const turns = createFairTurns(clock.monotonic);
   const idempotent = createIdempotent(components.idempotency);
   const routing = createRouting({ guard, publicRequestsPerSecond });
   const accountRouting = createAccountRouting({

@@ -10,7 +10,7 @@ import type { CrossOrigin } from "./cross-origin.ts";
 export const IDLE_TIMEOUT_SECONDS = 10;
 /** The longest idle timeout that the server takes. */
 const SILENCE_SECONDS_MAX = 255;
-/** The runtime looks for silent connections this often, and closes one up to so much before its time. */
+/** The runtime looks for silent connections this often, and closes one up to that long before its time. */
 const SILENCE_STEP_SECONDS = 4;
 
 export type ServedCallDependencies = {

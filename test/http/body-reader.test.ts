@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
 import { createBodyReader, type HeldBody } from "../../src/http/bodies/body-reader.ts";
+import { createFairTurns } from "../../src/platform/fair-turns.ts";
 
 const BYTES = 200_000;
 
@@ -138,6 +140,21 @@ describe("a body that is arriving", () => {
     for (const body of held) body[Symbol.dispose]();
     using again = await read("one");
     expect([again.bytes.byteLength, bodies.heldBytes()]).toEqual([400_000, 400_000]);
+  });
+
+  test("that inflates takes turns with those of other tenants, however many one of them sends", async () => {
+    const turns = createFairTurns(performance.now.bind(performance));
+    const bodies = createBodyReader({ bytesMax: 8 * MEGABYTE, heldBytesMax: 512 * MEGABYTE, turns });
+    const body = gzipSync(new Uint8Array(8 * MEGABYTE));
+    const headers = { "Content-Encoding": "gzip" };
+    const read = (tenant: string) =>
+      bodies.read(new Request("http://localhost/", { method: "POST", headers, body }), { tenant });
+    const many = Array.from({ length: 40 }, () => read("many"));
+    (await read("one"))[Symbol.dispose]();
+    // Both had as many turns; the rest is what threads had ready of the one while the other waited for them.
+    expect(bodies.heldBytes()).toBeLessThan(10 * 8 * MEGABYTE);
+    for (const held of await Promise.all(many)) held[Symbol.dispose]();
+    expect(bodies.heldBytes()).toBe(0);
   });
 
   test("gets memory as it arrives, at most eight times what has arrived", async () => {

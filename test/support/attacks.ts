@@ -37,6 +37,7 @@ export const ATTACKS: readonly Attack[] = [
 /** Those that take longer to measure than the gate has patience for. */
 export const FURTHER_ATTACKS: readonly Attack[] = [
   { name: "bodies that inflate past their limit", prepare: sendBombs },
+  { name: "sixty bodies that inflate at once", prepare: inflateMany },
   { name: "large batches that nobody reads", prepare: leaveUnread },
   { name: "batches of sixty free accounts that wait for silent domains", prepare: fillPlaces },
   { name: "bodies that nest, and connections that never end their heads", prepare: nestAndStall },
@@ -199,6 +200,14 @@ async function sendBombs(shared: SharedServer): Promise<BeginAttack> {
       const headers = number % 2 === 0 ? type : { ...type, "Idempotency-Key": mark() };
       return shared.caller.call("/v1/email/batch", { key, body: new Uint8Array(body), headers });
     });
+}
+
+async function inflateMany(shared: SharedServer): Promise<BeginAttack> {
+  const [key = ""] = await accounts(shared, 1, "scale");
+  const lines = Array.from({ length: 100_000 }, (_, at) => `${"a".repeat(300)}${at}@good.com`).join("\n");
+  const body = gzipSync(lines);
+  const headers = { "Content-Type": "text/plain", "Content-Encoding": "gzip" };
+  return async () => callOn(60, () => shared.caller.call("/v1/email/batch", { key, body, headers }));
 }
 
 /** Each of four accounts leaves as many replies unread as it can have under way. */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createShares } from "../../batch/shares.ts";
 import { bodyDigest } from "../../billing/call-fingerprint.ts";
 import { ApiError } from "../../contract/errors.ts";
+import type { FairTurns } from "../../platform/fair-turns.ts";
 import { freeBytes } from "../../platform/free-bytes.ts";
 import { createBodyRooms } from "./body-rooms.ts";
 import { SLICE_BYTES } from "./body-slices.ts";
@@ -61,6 +62,7 @@ export function createBodyReader({
   heldBytesMax,
   heldByTenantBytesMax = heldBytesMax,
   smallBytesMax = SMALL_BODY_BYTES_MAX,
+  turns,
 }: {
   readonly bytesMax: number;
   readonly heldBytesMax: number;
@@ -68,6 +70,8 @@ export function createBodyReader({
   readonly heldByTenantBytesMax?: number;
   /** Bodies of at most this declared length are not counted. */
   readonly smallBytesMax?: number;
+  /** For parts of bodies that are decoded; each in a turn of the event loop where there are none. */
+  readonly turns?: FairTurns;
 }): BodyReader {
   const shares = createShares({ capacity: heldBytesMax, guaranteed: bytesMax, overflow: OVERFLOW });
   const arriving = new Set<Arrival>();
@@ -122,7 +126,8 @@ export function createBodyReader({
     const wholeBytes = declared ?? mostBytes;
     arriving.add(body);
     let length = 0;
-    for await (const slice of slicesOf(request, freeBytes)) {
+    const turn = turns === undefined ? undefined : () => turns.turnOf(body.tenant);
+    for await (const slice of slicesOf(request, { onTaken: freeBytes, turn })) {
       if (body.isGivenUp) throw full();
       const neededBytes = length + slice.byteLength;
       if (neededBytes > wholeBytes) throw tooLarge(mostBytes);

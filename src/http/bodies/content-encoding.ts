@@ -30,14 +30,18 @@ export function bodyEncoding(request: Request): BodyEncoding | null {
 /** Bytes that may exceed the decoded ones: bounds a stream that decodes to nothing. Real data stays far below. */
 const UNDECODED_BYTES_MAX = 1_048_576;
 
+/** Resolves in the turn in which the next decoded part may be taken. */
+export type DecodedTurn = () => Promise<unknown>;
+
 /**
- * Yields a body decoded, in parts of at most 64 KiB, one in a turn of the event loop, as fast as they are consumed. It is
- * decoded outside the main thread, and decoding ends when the consumer does. Throws `invalid_request` where the bytes are
- * not of the encoding, or exceed the decoded ones by over 1 MiB.
+ * Yields a body decoded, in parts of at most 64 KiB, one in a `turn`, as fast as they are consumed. It is decoded outside
+ * the main thread, and decoding ends when the consumer does. Throws `invalid_request` where the bytes are not of the
+ * encoding, or exceed the decoded ones by over 1 MiB.
  */
 export async function* decodedParts(
   body: AsyncIterable<Uint8Array>,
   encoding: BodyEncoding,
+  turn: DecodedTurn = nextTurn,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const parts = bodySlices(body);
   const frames = encoding === "zstd" ? createZstdFrames() : null;
@@ -58,7 +62,7 @@ export async function* decodedParts(
       undecodedBytes -= part.byteLength;
       yield part;
       // Otherwise parts that are decoded meanwhile, of this body and of others, would be taken in the same turn.
-      if (part.byteLength === DECODED_PART_BYTES) await nextTurn();
+      if (part.byteLength === DECODED_PART_BYTES) await turn();
     }
     // Inflating ignores what follows the end of its data: a second stream of rows would be lost silently.
     const isCutShort = encoding === "deflate" && decoder.bytesWritten < takenBytes;

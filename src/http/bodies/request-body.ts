@@ -8,7 +8,7 @@ import {
 import type { Steps } from "../../platform/steps.ts";
 import { decodeUtf8 } from "../../platform/utf8.ts";
 import { bodySlices } from "./body-slices.ts";
-import { bodyEncoding, decodedParts } from "./content-encoding.ts";
+import { bodyEncoding, type DecodedTurn, decodedParts } from "./content-encoding.ts";
 
 /** Has the router leave the body unparsed, so that an unauthenticated one is never read. */
 export const BODY_UNREAD = { parse: "none" } as const;
@@ -81,15 +81,18 @@ export function declaredBytes(request: Request, bytesMax: number): number | null
 /**
  * Returns the decoded body in slices of at most 256 KiB; when the consumer stops, the rest is left unread. Throws
  * `unsupported_media_type` at once for an unknown encoding. `onTaken` is called with each received part, undecoded, once
- * it was consumed.
+ * it was consumed; decoded parts are taken one in a `turn`.
  */
 export function slicesOf(
   request: Request,
-  onTaken?: (part: Uint8Array) => void,
+  {
+    onTaken,
+    turn,
+  }: { readonly onTaken?: (part: Uint8Array) => void; readonly turn?: DecodedTurn | undefined } = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = bodyEncoding(request);
   const body = request.body ?? nothing();
-  return encoding === null ? bodySlices(body, onTaken) : decodedParts(body, encoding);
+  return encoding === null ? bodySlices(body, onTaken) : decodedParts(body, encoding, turn);
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}

@@ -59,7 +59,10 @@ export async function createFromBody(
   call.suspendIdleTimeout();
   const hash = new Bun.CryptoHasher("sha256");
   // The job of a caller who left without a word would count among those that its account may have, for a day.
-  const slices = withinSilence(slicesOf(call.request), readerStallMs);
+  const slices = withinSilence(
+    slicesOf(call.request, { turn: () => turns.turnOf(accountId) }),
+    readerStallMs,
+  );
   await turns.turnOf(accountId);
   const job = await jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
   using arrival = arriving.begin(account, call);

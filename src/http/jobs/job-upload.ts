@@ -54,7 +54,7 @@ export async function createUpload(
 
 /** Answers `PUT /v1/jobs/:job_id/parts/:part`. */
 export async function putPart(
-  { uploads, meter }: UploadCallDependencies,
+  { uploads, meter, turns }: UploadCallDependencies,
   call: Call,
   account: Account,
 ): Promise<Reply> {
@@ -72,7 +72,8 @@ export async function putPart(
   }
   await uploads.requireReceiving(account.accountId, jobId);
   const body = request.body === null ? null : digested(request.body, digest.update);
-  const decoded = body === null ? nothing() : encoding === null ? body : decodedParts(body, encoding);
+  const turn = () => turns.turnOf(account.accountId);
+  const decoded = body === null ? nothing() : encoding === null ? body : decodedParts(body, encoding, turn);
   const uploaded = { jobId, n, form: knownForm(request), charset, check: digest.check };
   await uploads.put(account, uploaded, decoded);
   meter.countCall({ accountId: account.accountId }, call.route);
@@ -98,7 +99,7 @@ export async function startUpload(
     };
     await turns.turnOf(accountId);
     const job = await uploads.start(account, jobId, {
-      decode: decodedParts,
+      decode: (bytes, encoding) => decodedParts(bytes, encoding, () => turns.turnOf(accountId)),
       readFields: (request) => requests.fieldsOver(accountId, request),
       keep: entry === null ? null : keepWith(entry),
     });
