@@ -14,7 +14,7 @@ export type Call = {
   readonly clientAddress: () => string;
   /**
    * Suspends the idle timeout of the connection until the call is finished. From then on it is `afterwardsMs` or
-   * up to 4 s more, at most 255 s; the default one unless given.
+   * a few seconds more, at most 255 s; the default one unless given.
    */
   readonly suspendIdleTimeout: (afterwardsMs?: number) => void;
   /** Set by the guard. */

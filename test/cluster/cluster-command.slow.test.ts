@@ -3,7 +3,6 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
-import { until } from "../support/caller.ts";
 import { keyOf } from "../support/json.ts";
 import { isListenedOn, isPostgresInstalled } from "../support/postgres.ts";
 import { TEST_ZONE } from "../support/server.ts";
@@ -46,20 +45,16 @@ test.if(isInstalled)(
       });
       expect(signedUp.status).toBe(201);
       const headers = { Authorization: `Bearer ${await keyOf(signedUp)}` };
-      const check = (signal?: AbortSignal) =>
-        fetch(`${url}/v1/phone/validate?phone=%2B5511987654321`, { headers, signal: signal ?? null });
+      // What hangs fails here, with its name, and not the test as a whole.
+      const check = () =>
+        fetch(`${url}/v1/phone/validate?phone=%2B5511987654321`, {
+          headers,
+          signal: AbortSignal.timeout(20_000),
+        });
       expect((await check()).status).toBe(200);
       process.kill(Number(/^node 1: http\S+ process (\d+)$/m.exec(said)?.[1]), "SIGKILL");
-      // What the balancer sends to the dead node before it notices may fail, or hang; it notices.
-      await until(
-        "answers without the node",
-        async () => {
-          const reply = await check(AbortSignal.timeout(5_000)).catch((error: unknown) => `${error}`);
-          if (typeof reply === "string") process.stdout.write(`beside a dead node: ${reply}\n`);
-          return typeof reply !== "string" && reply.status === 200;
-        },
-        30_000,
-      );
+      // What the balancer sends to the dead node before it notices may fail; it notices.
+      while ((await check()).status !== 200) await Bun.sleep(200);
       expect((await fetch(`${url}/v1/account`, { headers })).status).toBe(200);
       const second = Bun.spawn([process.execPath, "src/tools/cluster/main.ts", "--nodes", "1"], {
         cwd: ROOT,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { createBodyReader, type HeldBody } from "../../src/http/bodies/body-reader.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { createFairTurns } from "../../src/platform/fair-turns.ts";
 
 const BYTES = 200_000;
@@ -143,7 +144,7 @@ describe("a body that is arriving", () => {
   });
 
   test("that inflates takes turns with those of other tenants, however many one of them sends", async () => {
-    const turns = createFairTurns(performance.now.bind(performance));
+    const turns = createFairTurns(systemClock.monotonic);
     const bodies = createBodyReader({ bytesMax: 8 * MEGABYTE, heldBytesMax: 512 * MEGABYTE, turns });
     const body = gzipSync(new Uint8Array(8 * MEGABYTE));
     const headers = { "Content-Encoding": "gzip" };
