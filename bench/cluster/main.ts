@@ -25,8 +25,8 @@ const SETUPS = QUICK ? 1 : 3;
 const ORDERS_MEASURED = QUICK ? 1 : ORDERS.length;
 /** After one pass the compiler takes up to a sixth of the time of nodes for single checks, after some more a fiftieth. */
 const WARMUPS = QUICK ? 0 : 8;
-const ROUND_MS = QUICK ? 500 : 1_500;
-const BALANCER_ROUND_MS = QUICK ? 500 : 3_000;
+const ROUND_MS = QUICK ? 100 : 1_500;
+const BALANCER_ROUND_MS = QUICK ? 100 : 3_000;
 const BATCH_SIZE = 10_000;
 const JOB_ROWS = QUICK ? 20_000 : 300_000;
 const JOB_ROWS_BESIDE = QUICK ? 1_000_000 : 4_000_000;

@@ -17,7 +17,7 @@ export type Bench = {
 export type Findings = { readonly figures: readonly Figure[]; readonly targets: readonly TargetOutcome[] };
 
 /** Of a whole run, and of any that takes a tenth of it or more. */
-const ROUND_MS_MIN = 200;
+export const ROUND_MS_MIN = 200;
 
 export function scaled(scale: number): Pick<Bench, "ms" | "rounds"> {
   const roundMsMin = ROUND_MS_MIN * Math.min(1, scale * 10);
