@@ -14,7 +14,7 @@ import {
   undetected,
 } from "./outcome.ts";
 import { validateDocument } from "./registry.ts";
-import { fitsVatRule, holdsSomeVatRule, vatRuleOf, vatStrengthOf } from "./vat.ts";
+import { fitsVatRule, isValidBehindSomePrefix, vatRuleOf, vatStrengthOf } from "./vat.ts";
 
 /** The characters that any type is written with. */
 const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
@@ -139,7 +139,7 @@ function letterTypes(number: string): readonly Plausible[] {
 
 /** Returns VAT as a candidate for digits that are valid behind some country's prefix. It never decides the type. */
 function bareVatCandidates(number: string): readonly Candidate[] {
-  const isCandidate = number.length >= 8 && number.length <= 12 && holdsSomeVatRule(number);
+  const isCandidate = number.length >= 8 && number.length <= 12 && isValidBehindSomePrefix(number);
   return isCandidate ? [{ type: "vat", confidence: 0.1 }] : [];
 }
 

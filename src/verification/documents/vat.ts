@@ -66,12 +66,16 @@ export function fitsVatRule(number: string): boolean {
   return rule.lengths.includes(body.length) && rule.fits(body);
 }
 
-/** Returns whether a number without a prefix is valid by the rule of some European country. */
-export function holdsSomeVatRule(body: string): boolean {
+/** Returns whether a number is valid behind the prefix of some European country, in its present form. */
+export function isValidBehindSomePrefix(body: string): boolean {
   return europeanRules.some(
-    (rule) =>
-      rule.strength !== "format" && rule.lengths[0] === body.length && rule.fits(body) && rule.holds(body),
+    (rule) => hasPresentLength(rule, body) && rule.fits(body) && rule.holds(body) && isIssued(rule, body),
   );
+}
+
+/** Only the first length of a rule that has withdrawn forms is that of the present one. */
+function hasPresentLength({ lengths, modernize }: VatRule, body: string): boolean {
+  return modernize === undefined ? lengths.includes(body.length) : lengths[0] === body.length;
 }
 
 function findingOf(rule: VatRule, body: string): Finding<"vat"> {
@@ -129,7 +133,6 @@ function verifyBody(
   body: string,
   legacy: readonly IdentityWarning[] | null,
 ): Outcome<"vat"> {
-  const numeral = rule.numberLength === undefined ? body : body.slice(0, rule.numberLength);
   const normalized = rule.prefix + body;
   const finding: Finding<"vat"> = {
     normalized,
@@ -138,7 +141,7 @@ function verifyBody(
     strength: strengthOfBody(rule, body),
     warnings: legacy ?? (rule.warningsFor === undefined ? NO_WARNINGS : rule.warningsFor(body)),
     data_version: null,
-    details: { prefix: rule.prefix, number: numeral },
+    details: { prefix: rule.prefix, number: numeralOf(rule, body) },
   };
   if (!rule.holds(body)) {
     const message =
@@ -147,7 +150,7 @@ function verifyBody(
         : `The check digits of ${normalized} do not follow from the rest of it.`;
     return failed("vat", value, "checksum", message, finding);
   }
-  if (isAllZeros(numeral) || (rule.isIssued !== undefined && !rule.isIssued(body))) {
+  if (!isIssued(rule, body)) {
     const message =
       finding.strength === "format"
         ? `No authority issues numbers such as ${normalized}.`
@@ -157,8 +160,15 @@ function verifyBody(
   return passed("vat", value, finding);
 }
 
-function isAllZeros(numeral: string): boolean {
-  return numeral.startsWith("0") && isOneCharacterRepeated(numeral);
+/** Returns the body without a suffix such as MVA. */
+function numeralOf({ numberLength }: VatRule, body: string): string {
+  return numberLength === undefined ? body : body.slice(0, numberLength);
+}
+
+function isIssued(rule: VatRule, body: string): boolean {
+  const numeral = numeralOf(rule, body);
+  const isAllZeros = numeral.startsWith("0") && isOneCharacterRepeated(numeral);
+  return !isAllZeros && (rule.isIssued === undefined || rule.isIssued(body));
 }
 
 const FIELD = fieldStarts(UNREAD.details);

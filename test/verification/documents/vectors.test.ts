@@ -74,6 +74,22 @@ describe("autodetect", () => {
     );
   });
 
+  test("has VAT as a candidate for a bare number where it is valid behind a prefix of Europe, and only there", () => {
+    const prefixes =
+      "AT BE BG CHE CY CZ DE DK EE EL ES FI FR GB HR HU IE IT LT LU LV MT NL NO PL PT RO SE SI SK XI";
+    const isValidBehind = (number: string) => (prefix: string) => {
+      const { valid, warnings } = validateDocument("vat", prefix + number);
+      return valid && !warnings.includes("legacy_length");
+    };
+    fc.assert(
+      fc.property(fc.integer({ min: 8, max: 12 }).chain(digits), (number) => {
+        const isCandidate = autodetect(number).candidates.some(({ type }) => type === "vat");
+        expect([number, isCandidate]).toEqual([number, prefixes.split(" ").some(isValidBehind(number))]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   test("has null in every field where no type fits", () => {
     expect(autodetect("not a document")).toEqual({
       type: null,
