@@ -55,7 +55,8 @@ function rolesInNames(): Evaluation {
 }
 
 function collect(value: unknown, names: Set<string>): void {
-  if (typeof value === "string") names.add(value.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase());
+  if (typeof value === "string")
+    names.add(value.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC").toLowerCase());
   else if (value !== null && typeof value === "object")
     for (const part of Object.values(value)) collect(part, names);
 }

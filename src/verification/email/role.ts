@@ -1,5 +1,6 @@
 import accountsText from "./data/role-accounts.txt" with { type: "text" };
 import wordsText from "./data/role-words.txt" with { type: "text" };
+import { foldToAscii } from "./gibberish-fold.ts";
 import { createWordFilter } from "./word-filter.ts";
 
 /** Local parts of roles, and those that remain one with a suffix. */
@@ -47,7 +48,7 @@ function words(text: string): string[] {
 
 /**
  * Returns whether a local part names a role and not a person: `info`, `no-reply`, `sales.uk`, `support2`. Ignores a
- * plus tag and separators, except beside a single letter, as `h.r` are a person's initials.
+ * plus tag, accents and separators, except beside a single letter, as `h.r` are a person's initials.
  */
 export function isRole(local: string): boolean {
   return isRoleIn(local, 0, local.length);
@@ -60,6 +61,30 @@ export function isRoleIn(text: string, start: number, end: number): boolean {
 
 function isRoleName(local: string): boolean {
   const lower = local.toLowerCase();
+  if (hasRole(lower)) return true;
+  if (!/[^ -~]/.test(lower)) return false;
+  const composed = lower.normalize("NFC");
+  if (composed !== lower && hasRole(composed)) return true;
+  return (
+    /\p{Script=Latin}/u.test(composed) && (isFoldedRole(composed) || isFoldedRole(withoutUmlauts(composed)))
+  );
+}
+
+/** Returns whether a local part names a role where accents are ignored. */
+function isFoldedRole(composed: string): boolean {
+  const folded = foldToAscii(composed);
+  return mayBeRole(folded, 0, folded.length) && hasRole(folded);
+}
+
+/** Writes umlauts as German does without them; in other languages the letter stays alone. */
+function withoutUmlauts(text: string): string {
+  return text.replace(/[äöü]/g, (letter) => UMLAUTS[letter] ?? letter);
+}
+
+const UMLAUTS: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue" };
+
+/** Returns whether a local part in lower case names a role as it is spelled. */
+function hasRole(lower: string): boolean {
   const plus = lower.indexOf("+");
   const name = plus > 0 ? lower.slice(0, plus) : lower;
   if (accounts.has(name)) return true;

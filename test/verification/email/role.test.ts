@@ -26,7 +26,8 @@ describe("a role account", () => {
 });
 
 function collectNames(value: unknown, names: Set<string>): void {
-  if (typeof value === "string") names.add(value.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase());
+  if (typeof value === "string")
+    names.add(value.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC").toLowerCase());
   else if (value !== null && typeof value === "object")
     for (const part of Object.values(value)) collectNames(part, names);
 }
