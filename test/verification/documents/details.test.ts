@@ -221,6 +221,16 @@ describe("card", () => {
     ["iyzico", "5528790000000008"],
     ["Razorpay", "5267318187975449"],
     ["Opayo", "4462000000000003"],
+    ["Checkout.com", "4544249167673670"],
+    ["Adyen's terminals", "6000070736169237003"],
+    ["Cybersource", "2222420000001113"],
+    ["PAYONE", "4111141011111111116"],
+    ["Recurly", "4000000000000226"],
+    ["Heartland", "3055155515160018"],
+    ["Bambora", "5125860000000006"],
+    ["Worldnet", "3600000000000008"],
+    ["Access PaySuite", "4844215500115643"],
+    ["Azul", "6011000990099818"],
   ])("warns of the test numbers of %s", (_, number) => {
     expect(validate("card", number)).toMatchObject({ valid: true, warnings: ["test_number"] });
   });
