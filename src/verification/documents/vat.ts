@@ -66,16 +66,21 @@ export function fitsVatRule(number: string): boolean {
   return rule.lengths.includes(body.length) && rule.fits(body);
 }
 
+/** The rules of Europe by the lengths of their numbers; of a rule with withdrawn forms, the first is the present one. */
+const europeanByLength = Map.groupBy(
+  europeanRules.flatMap((rule) =>
+    (rule.modernize === undefined ? rule.lengths : rule.lengths.slice(0, 1)).map((length) => ({
+      length,
+      rule,
+    })),
+  ),
+  ({ length }) => length,
+);
+
 /** Returns whether a number is valid behind the prefix of some European country, in its present form. */
 export function isValidBehindSomePrefix(body: string): boolean {
-  return europeanRules.some(
-    (rule) => hasPresentLength(rule, body) && rule.fits(body) && rule.holds(body) && isIssued(rule, body),
-  );
-}
-
-/** Only the first length of a rule that has withdrawn forms is that of the present one. */
-function hasPresentLength({ lengths, modernize }: VatRule, body: string): boolean {
-  return modernize === undefined ? lengths.includes(body.length) : lengths[0] === body.length;
+  const sameLength = europeanByLength.get(body.length) ?? [];
+  return sameLength.some(({ rule }) => rule.fits(body) && rule.holds(body) && isIssued(rule, body));
 }
 
 function findingOf(rule: VatRule, body: string): Finding<"vat"> {
