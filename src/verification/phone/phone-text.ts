@@ -28,6 +28,13 @@ const EXTENSION =
 const AROUND =
   /^[\s"'`<>,;:\u2018-\u201f\u2039\u203a\u00ab\u00bb]+|[\s"'`<>,;:\u2018-\u201f\u2039\u203a\u00ab\u00bb]+$/g;
 
+/**
+ * Labels before a number, one or two, in folded spelling: `Tel.`, `Phone:`, `Tel./Fax`. A single letter needs a colon or
+ * a dot. What follows must begin like a number.
+ */
+const LABEL =
+  /^(?:(?:t[e\u00e9]l(?:[e\u00e9](?:f|ph)on[eoa]?|efoon|e?f)?|phone|ph|mob(?:ile?)?|m[o\u00f3]v(?:il|el)|cell?(?:ular)?e?|handy|gsm|fon|fax|whatsapp|тел|телефон|моб|电话|電話|手机|携帯|전화)(?:[.:/\s]+|(?=[+(]))|[tmpfc][.:]\s*){1,2}(?=[+(]*\d)/iu;
+
 /** The digits of the letters A to Z (ITU-T E.161). */
 const KEYPAD = "22233344455566677778889999";
 
@@ -41,7 +48,7 @@ export function readPhoneText(text: string): PhoneText | PhoneReason {
   const uri = readTelUri(written);
   if (uri === null) return "not_a_number";
   const labelled = uri.extension === undefined ? splitExtension(uri.number) : uri;
-  const number = internationalPrefix(labelled.number);
+  const number = internationalPrefix(labelled.number.replace(LABEL, ""));
   const start = number.search(/\p{L}/u);
   if (start < 0) return { ...asWritten(number), extension: labelled.extension };
   const beforeLetters = number.slice(0, start);
