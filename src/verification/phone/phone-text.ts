@@ -48,12 +48,17 @@ export function readPhoneText(text: string): PhoneText | PhoneReason {
   const uri = readTelUri(written);
   if (uri === null) return "not_a_number";
   const labelled = uri.extension === undefined ? splitExtension(uri.number) : uri;
-  const number = internationalPrefix(labelled.number.replace(LABEL, ""));
+  const number = internationalPrefix(behindLabel(labelled.number));
   const start = number.search(/\p{L}/u);
   if (start < 0) return { ...asWritten(number), extension: labelled.extension };
   const beforeLetters = number.slice(0, start);
   if (!isVanity(beforeLetters, number.slice(start))) return "not_a_number";
   return { number: dialled(number), extension: labelled.extension, beforeLetters };
+}
+
+/** What begins with a sign or a digit has no label, as most numbers. */
+function behindLabel(text: string): string {
+  return text < "A" ? text : text.replace(LABEL, "");
 }
 
 function asWritten(number: string): PhoneText {
