@@ -5,6 +5,7 @@ import { type BoundCost, boundCost } from "./cost-bound.ts";
 import type { ModelTable } from "./model-table.ts";
 import { ParamError } from "./param-error.ts";
 import type { Quotes } from "./quote.ts";
+import { findUnpriced } from "./unpriced.ts";
 
 /** The pricing of calls: a flat price, or the most that each can cost. */
 export type Pricing =
@@ -45,6 +46,8 @@ export function createTariff(pricing: Pricing, quotes: Quotes): Tariff {
       }
       const upstreamModel = model?.upstreamModel ?? request.model;
       if (pricing.kind === "flat" || model === undefined) {
+        const unpriced = findUnpriced(request.body);
+        if (unpriced !== null) throw new ParamError("invalid_request", unpriced.message, unpriced.param);
         return { microUsd: FLAT_MICRO_USD, quoteId: null, expiresAt: null, bound: null, upstreamModel };
       }
       const cost = boundCost(request, model);

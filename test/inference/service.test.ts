@@ -225,6 +225,21 @@ describe("nothing is charged", () => {
     });
   });
 
+  test("where the flat price leaves out what the upstream charges for the call", async () => {
+    const calls = world.upstream.calls.length;
+    for (const field of [
+      { service_tier: "priority" },
+      { web_search_options: {} },
+      { models: ["dear-1"] },
+      { extra_body: { model: "dear-1" } },
+    ]) {
+      const { error } = await unpaid({ ...BODY, ...field }, 400);
+      expect([error?.code, error?.param]).toEqual(["invalid_request", Object.keys(field)[0]]);
+    }
+    expect(world.upstream.calls.length).toBe(calls);
+    expect((await world.pay(CHAT, { ...BODY, service_tier: "default" })).status).toBe(200);
+  });
+
   test("where the caller leaves before the first token: the upstream is stopped", async () => {
     world.upstream.setAnswer({ delayMs: 60_000 });
     const before = [world.facilitator.settled.size, world.upstream.aborted()];
