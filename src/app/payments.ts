@@ -3,7 +3,7 @@ import { createHttpClient } from "../net/http-client.ts";
 import { createFacilitator } from "../payments/facilitator.ts";
 import { createFacilitatorFetch } from "../payments/facilitator-fetch.ts";
 import { createPayments, type Payments } from "../payments/payments.ts";
-import { createFairTurns } from "../platform/fair-turns.ts";
+import type { FairTurns } from "../platform/fair-turns.ts";
 import { openPayments } from "../store/sqlite/side-databases/payments/open-payments.ts";
 import { errorFacts } from "./log.ts";
 import type { PaymentConfig } from "./payment-settings.ts";
@@ -24,7 +24,7 @@ const IN_FLIGHT_PER_PAYER_MAX = 500;
  */
 export function openPaymentParts(
   { dataDir, payment }: { readonly dataDir: string; readonly payment: PaymentConfig },
-  { clock, log }: Pick<Platform, "clock" | "log">,
+  { clock, log, turns }: Pick<Platform, "clock" | "log"> & { readonly turns: FairTurns },
   stack: AsyncDisposableStack,
 ): Payments {
   const database = openPayments(dataDir, clock);
@@ -51,7 +51,7 @@ export function openPaymentParts(
   const reportError = (error: unknown) => log.error("payment failed", errorFacts(error));
   const payments = stack.use(
     createPayments(
-      { store: database.payments, facilitator, clock, turns: createFairTurns(clock.monotonic), reportError },
+      { store: database.payments, facilitator, clock, turns, reportError },
       {
         payees: payment.payees,
         pollDelayMs: POLL_DELAY_MS,

@@ -17,6 +17,7 @@ import { paymentRoutes } from "../http/routes/payments.ts";
 import { signingKeyRoutes } from "../http/routes/signing-keys.ts";
 import { createRouting, type Route, type Routing } from "../http/routing.ts";
 import type { Payments } from "../payments/payments.ts";
+import { createFairTurns } from "../platform/fair-turns.ts";
 import { openSigningKey, type SigningKey } from "../signing/signing-key.ts";
 import { holdDataDir } from "../store/sqlite/data-dir/data-dir.ts";
 import { StorageError } from "../store/storage-error.ts";
@@ -62,7 +63,8 @@ export async function startService(
   await using stack = new AsyncDisposableStack();
   stack.use(holdDataDir(config.dataDir));
   const signingKey = openSigningKey(config.dataDir);
-  const payments = openPaymentParts(config, platform, stack);
+  const turns = createFairTurns(clock.monotonic);
+  const payments = openPaymentParts(config, { clock, log, turns }, stack);
   let draining = false;
   const boundary = createBoundary({
     clock,
@@ -83,7 +85,7 @@ export async function startService(
   const { publicRequestsPerSecond } = config;
   const routing = createRouting({ guard, publicRequestsPerSecond });
   const originOf = createOriginOf(config);
-  const bodies = createBodyReader(bodyBounds(config.bodyBytesMax));
+  const bodies = createBodyReader({ ...bodyBounds(config.bodyBytesMax), turns });
   const paid = createPaid({ routing, payments, bodies, originOf, readerStallMs: READER_STALL_MS });
   const content = await open({ routing, paid, payments, bodies, signingKey, originOf }, stack);
   const { facts } = content;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { gzipSync } from "node:zlib";
 import { readChatRequest } from "../../src/inference/chat-request.ts";
 import { atOnce, createSteps } from "../../src/platform/steps.ts";
 import { until } from "../support/caller.ts";
@@ -47,6 +48,21 @@ test("one caller's bodies take a part of the room for all, and nothing of it onc
   leaving.abort();
   await Promise.allSettled(slow);
   await until("room", async () => (await send("192.0.2.1", BODY)).status === 402);
+});
+
+test("a body that inflates waits for one part of another caller's at a time, however many that one sends", async () => {
+  const body = gzipSync(Buffer.alloc(BODY_BYTES, " "));
+  const ended: string[] = [];
+  const inflate = async (address: string) => {
+    const headers = { "Content-Type": "application/json", "Content-Encoding": "gzip" };
+    const init = { method: "POST", headers: { ...headers, "X-Forwarded-For": address }, body };
+    const { status } = await fetch(`${world.url}${CHAT}`, init);
+    ended.push(address);
+    expect(status).toBe(400);
+  };
+  const many = Array.from({ length: 4 }, () => inflate("192.0.2.1"));
+  await Promise.all([...many, inflate("192.0.2.2")]);
+  expect(ended[0]).toBe("192.0.2.2");
 });
 
 test("a body is read the same in steps, wherever they are cut", async () => {
