@@ -88,9 +88,9 @@ function tooLong(): EventStreamError {
   return new EventStreamError(`an event is longer than ${EVENT_CHARACTERS_MAX} characters`);
 }
 
-/** Returns an event with this data, as it goes on the wire. */
+/** Returns an event with this data, as it goes on the wire: each of its lines is a field. */
 export function eventText(data: string): string {
-  return `data: ${data}\n\n`;
+  return `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
 }
 
 /** Keeps a connection open while there is nothing to say. */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createFairShares } from "../../src/billing/fair-shares.ts";
 import { createChoices } from "../../src/inference/choices.ts";
+import { createEventParser } from "../../src/inference/event-stream.ts";
 import type { StreamFollower } from "../../src/inference/open-stream.ts";
 import { relayStream } from "../../src/inference/relay.ts";
 
@@ -89,6 +90,23 @@ test("what is too much to keep to the letter is kept as put together", async () 
   const kept = (await stream.relay.kept) ?? "";
   expect(kept).toContain("word ".repeat(1000));
   expect(kept.length).toBeLessThan(stream.seen.sent.length / 10);
+});
+
+test("an event of several lines is passed on with all of them, and the receipt is of what the caller can read", async () => {
+  const room = createFairShares({ capacity: 4 * STEP, ratio: 1, guaranteed: STEP });
+  const stream = begin(room, "p");
+  const written = (content: string, finish: string | null) =>
+    JSON.stringify(JSON.parse(eventOf(content, finish)), null, 2);
+  stream.events(written("first", null), written(" word", null), written("", "stop"));
+  stream.end();
+  for (const text of [stream.seen.sent, await stream.relay.kept]) {
+    const events = [...createEventParser().push(Buffer.from(text ?? ""))];
+    expect(events.pop()).toBe("[DONE]");
+    const read = createChoices();
+    for (const event of events) read.add(JSON.parse(event).choices);
+    expect(read.all()).toEqual(stream.seen.choices as never);
+    expect(JSON.parse(events.at(-1) ?? "{}").receipt).toBe("r");
+  }
 });
 
 test("the answer of a receipt is the same, whether its events were parsed or only compared", () => {
