@@ -1,8 +1,10 @@
+import { formatUsd } from "../billing/money.ts";
 import { taskWork } from "../http/chat-call.ts";
 import { chatRoutes } from "../http/routes/chat.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
 import type { Route } from "../http/routing.ts";
 import type { ChatCall, ChatWork } from "../inference/chat.ts";
+import { MAX_MICRO_USD, MIN_MICRO_USD } from "../inference/cost-bound.ts";
 import { createQuotes } from "../inference/quote.ts";
 import { createTariff, createTaskTariff } from "../inference/tariff.ts";
 import { createTasks } from "../inference/tasks.ts";
@@ -16,7 +18,11 @@ import type { ServiceKernel } from "./service.ts";
 import { PRUNE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const FLAT_PRICE = { mode: "fixed", amountUsd: "0.01" } as const;
-const COST_PLUS_PRICE = { mode: "dynamic", minUsd: "0.002", maxUsd: "1000" } as const;
+const COST_PLUS_PRICE = {
+  mode: "dynamic",
+  minUsd: formatUsd(MIN_MICRO_USD),
+  maxUsd: formatUsd(MAX_MICRO_USD),
+} as const;
 
 /** Opens the tasks, and returns the routes that are paid by the call: chats and tasks. */
 export function openPaidRoutes(

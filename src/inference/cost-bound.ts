@@ -1,3 +1,4 @@
+import { formatUsd } from "../billing/money.ts";
 import { isObject } from "../platform/json-value.ts";
 import { type ChatRequest, LIMIT_FIELDS } from "./chat-request.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
@@ -18,6 +19,8 @@ export type BoundCost =
 
 /** The minimum price of a call. */
 export const MIN_MICRO_USD = 2000;
+/** The maximum; a call that may cost more is refused. Far inside the exact integers. */
+export const MAX_MICRO_USD = 1_000_000_000;
 
 /** Tokens that a chat template adds to each message, and once; no known one adds more. */
 const TOKENS_AROUND_MESSAGE = 16;
@@ -47,8 +50,12 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
   const outputTokens = (request.outputTokensMax ?? model.outputTokensMax) * request.choices;
   // The upstream refuses input beyond the model's context.
   const readTokens = Math.min(inputTokens, model.contextTokens);
-  return { ok: true, inputTokens, outputTokens, microUsd: priceOf(model, readTokens, outputTokens) };
+  const microUsd = priceOf(model, readTokens, outputTokens);
+  if (microUsd > MAX_MICRO_USD) return { ok: false, message: TOO_DEAR, param: "max_tokens" };
+  return { ok: true, inputTokens, outputTokens, microUsd };
 }
+
+const TOO_DEAR = `A call costs at most ${formatUsd(MAX_MICRO_USD)} USD, and this one may cost more: lower max_tokens or n.`;
 
 /** The body is passed on as it is, so a limit beyond the table's would be another than the one that is priced. */
 function overMax({ body }: ChatRequest, { model, outputTokensMax }: Model): Unpriced | null {

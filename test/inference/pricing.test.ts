@@ -214,6 +214,26 @@ describe("the bound of a call's cost", () => {
     }
   });
 
+  test("is at most 1,000 USD, however dear the model and however many tokens", async () => {
+    const row = { ...ROW, context_tokens: 1_000_000_000, max_output_tokens: 1_000_000_000, margin: 0 };
+    const boundOf = async (usd: string, n: number) =>
+      boundCost(
+        await requestOf({ model: "m", messages: [user("hi")], max_tokens: 10_000_000, n }),
+        modelOf({ ...row, input_usd_per_million: "0", output_usd_per_million: usd }),
+      );
+    expect(await boundOf("50", 2)).toMatchObject({ ok: true, microUsd: 1_000_000_000 });
+    for (const [usd, n] of [
+      ["50.000001", 2],
+      ["999999.999999", 128],
+    ] as const) {
+      expect(await boundOf(usd, n)).toEqual({
+        ok: false,
+        message: "A call costs at most 1000.00 USD, and this one may cost more: lower max_tokens or n.",
+        param: "max_tokens",
+      });
+    }
+  });
+
   test("is refused for parts whose tokens nobody knows", async () => {
     const request = await requestOf({
       model: "m",
