@@ -1,8 +1,9 @@
 import type { CheckFacts, CheckView, Reason } from "../contract/specification/directory/check.ts";
+import { otherPayee } from "./asked-payee.ts";
 import { askedPrices, hasKnownTokens, priceText } from "./asked-price.ts";
 
 /** Names the rules. They never change under the same name. */
-export const JUDGE_RULES_VERSION = "2026-11-2";
+export const JUDGE_RULES_VERSION = "2026-11-3";
 
 /** Below these a verdict would be made up. */
 const PROBES_MIN = 20;
@@ -105,11 +106,9 @@ export const JUDGE_RULES: readonly JudgeRule[] = [
     severity: "block",
     points: 80,
     message: "It asks to be paid at another address than the listed one.",
-    evidence: ({ pay_to: { address }, observed }) => {
-      const seen = (observed?.accepts ?? []).map((accepted) => accepted.pay_to);
-      const isSameKind = (payTo: string) => payTo.startsWith("0x") === (address ?? "").startsWith("0x");
-      const other = seen.filter(isSameKind).find((payTo) => payTo.toLowerCase() !== address?.toLowerCase());
-      return address === null || other === undefined ? null : `${other} instead of ${address}`;
+    evidence: (facts) => {
+      const other = otherPayee(facts);
+      return other === null ? null : `${other} instead of ${facts.pay_to.address}`;
     },
   },
   {

@@ -93,6 +93,39 @@ describe("the rules of the judging check", () => {
     }
   });
 
+  test("no payee hides behind another network, another spelling or the ways of other kinds of networks", () => {
+    const [evm, evil] = [`0x${"a1".repeat(20)}`, `0x${"e7".repeat(20)}`];
+    const [sol, evilSol] = ["Payee1111111111", "Other1111111111"];
+    const way = (network: string, to: string) => ({ ...onBase("10000"), network, pay_to: to });
+    const mismatchOf = (address: string, ...ways: readonly (readonly [string, string])[]) => {
+      const accepts = ways.map(([network, to]) => way(network, to));
+      const { reasons } = judge({ ...GOOD, ...payTo({ address }), ...observed({ accepts }) });
+      return reasons.find(({ code }) => code === "payee_mismatch")?.evidence ?? null;
+    };
+    for (const [address, other, ...ways] of [
+      [evm, evil, ["base", evil]],
+      [evm, evil, ["base", evm], ["eip155:137", evil]],
+      [evm, evil, ["base", evm], ["a-network", evil]],
+      [evm, evil.replace("0x", "0X"), ["base", evm], ["base", evil.replace("0x", "0X")]],
+      [evm, evil.slice(2), ["base", evm], ["base", evil.slice(2)]],
+      [evm, sol, ["solana", sol]],
+      [evm, "GSTELLAR", ["stellar:pubnet", "GSTELLAR"], ["solana", sol]],
+      [sol, evilSol, ["solana", sol], ["solana", evilSol]],
+      [sol, sol.toLowerCase(), ["solana", sol.toLowerCase()]],
+      [sol, evm, ["base", evm]],
+    ] as const) {
+      expect([ways, mismatchOf(address, ...ways)]).toEqual([ways, `${other} instead of ${address}`]);
+    }
+    for (const [address, ...ways] of [
+      [evm],
+      [evm, ["base", evm.toUpperCase().replace("0X", "0x")], ["solana", sol]],
+      [evm, ["aptos:1", `0x${"b2".repeat(32)}`], ["base", evm]],
+      [sol, ["solana", sol], ["base", evm], ["stellar:pubnet", "GSTELLAR"]],
+    ] as const) {
+      expect([ways, mismatchOf(address, ...ways)]).toEqual([ways, null]);
+    }
+  });
+
   test("no price hides behind another way to pay, another token or too many digits", () => {
     const codesOf = (changes: object) => judge({ ...GOOD, ...changes }).reasons.map(({ code }) => code);
     const free = price({ listed_usd: "0.000000", observed_usd: "5.000000", drift: null });
