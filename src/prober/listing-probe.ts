@@ -33,16 +33,17 @@ type Attempt = {
   readonly isUnknown: boolean;
 };
 
-/** Returns a function that calls the resources of a listing without paying, and reports each reply. */
-export function createListingProbe(
-  dependencies: ListingProbeDependencies,
-): (listing: ListingBody) => Promise<void> {
+/** Calls the resources of a listing that are due in a round, given by its number. */
+export type ListingProbe = (listing: ListingBody, round: number) => Promise<void>;
+
+/** Returns a function that calls resources without paying, and reports each reply. */
+export function createListingProbe(dependencies: ListingProbeDependencies): ListingProbe {
   const { client, clock, store, signal, onProbe } = dependencies;
   const optOuts = createOptOuts({ client, clock });
 
   /** Probes one resource of a listing at a time, so that a host has at most one request in flight. */
-  async function probeListing({ host, resources }: ListingBody): Promise<void> {
-    for (const { url, price_usd: priceUsd } of resources.slice(0, PROBED_RESOURCES_MAX)) {
+  async function probeListing({ host, resources }: ListingBody, round: number): Promise<void> {
+    for (const { url, price_usd: priceUsd } of dueIn(round, resources)) {
       if (signal.aborted) return;
       await probeResource(host, url, priceUsd !== null);
     }
@@ -90,6 +91,13 @@ export function createListingProbe(
   }
 
   return probeListing;
+}
+
+/** Returns all of a short list; of a longer one as many as a round has, from where the round before ended. */
+function dueIn(round: number, resources: ListingBody["resources"]): ListingBody["resources"] {
+  if (resources.length <= PROBED_RESOURCES_MAX) return resources;
+  const start = (round * PROBED_RESOURCES_MAX) % resources.length;
+  return [...resources, ...resources].slice(start, start + PROBED_RESOURCES_MAX);
 }
 
 function paymentOf({ accepts }: Probed): Pick<Probe, "payTo" | "priceMicroUsd"> {

@@ -51,6 +51,8 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
   let waiting: Probe[] = [];
   let timers: ReturnType<typeof setInterval>[] = [];
   let roundStartedMs = 0;
+  /** By the clock, so that a process goes on about where the one before ended. */
+  const firstRound = Math.floor(clock.now() / intervalMs);
   let begun = 0;
   let lastHost = "";
   const counts = { probes: 0, rounds: 0, failures: 0 };
@@ -64,7 +66,7 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
       if (listing === null) break;
       lastHost = listing.host;
       begun += 1;
-      begin(probeListing(listing));
+      begin(probeListing(listing, firstRound + counts.rounds));
     }
     // A round that takes longer than the interval is finished before the next begins.
     const isOver = goneMs >= intervalMs && (begun >= due || listingAfter(lastHost) === null);

@@ -232,6 +232,23 @@ test("changes of price and payee are kept, with the time from which the payee is
   await until("probe", () => probing.store.find(url) !== undefined, UNTIL_MS);
   expect(probing.own(url)).toMatchObject({ observed_usd: "0.010000", payee_changed_at: null });
   Object.assign(target.state, { amount: "30000", payTo: "0xee" });
+test("each resource of a long listing is probed, a bounded number of them in one round", async () => {
+  const urls = Array.from({ length: 45 }, (_, n) => `${target.origin}/long/${n}`);
+  const resources = urls.map((url) => ({ url, score: 1, price_usd: "0.010000" }));
+  let ms = 0;
+  const clock = { now: systemClock.now, monotonic: () => ms };
+  const long = { host: "long.example", resources } as unknown as ListingBody;
+  await using probing = setUp([long], { clock, intervalMs: 60_000 });
+  for (let round = 0; round < 3; round += 1) {
+    ms += 1;
+    await until("probes", () => probing.prober.stats().probes === 20 * (round + 1), UNTIL_MS);
+    await until("their end", () => probing.prober.stats().inFlight === 0, UNTIL_MS);
+    ms += 60_000;
+    await until("round", () => probing.prober.stats().rounds === round + 1, UNTIL_MS);
+  }
+  await until("records", () => urls.every((url) => probing.store.find(url) !== undefined), UNTIL_MS);
+});
+
   await until("change", () => probing.store.changes("changing.example", 10).length > 0, UNTIL_MS);
   const changes = probing.store.changes("changing.example", 10);
   expect(changes.map(({ kind, before, after }) => [kind, before, after])).toEqual([
