@@ -3,12 +3,12 @@ import type { Accepted } from "../contract/specification/directory/check.ts";
 import type { FailureReason } from "../net/failure.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import { NETWORKS } from "../payments/networks.ts";
-import { listedMicroUsd } from "../payments/tokens.ts";
+import { findKnownNetwork, listedMicroUsd, microUsdOf } from "../payments/tokens.ts";
 import type { Clock } from "../platform/clock.ts";
 import { dayOf } from "../platform/days.ts";
 import type { Probe, ProbeStore } from "../store/probe-port.ts";
 import { createOptOuts } from "./opt-outs.ts";
-import { type Probed, type ProbedReply, readProbe } from "./probe-reply.ts";
+import { decode, type Probed, type ProbedReply, readProbe } from "./probe-reply.ts";
 
 export type ListingProbeDependencies = {
   readonly client: HttpClient;
@@ -18,7 +18,7 @@ export type ListingProbeDependencies = {
   readonly onProbe: (probe: Probe) => void;
 };
 
-/** Of one listing in one round. */
+/** Of one listing in one round: a longer one takes several. */
 const PROBED_RESOURCES_MAX = 20;
 const BODY_BYTES_MAX = 65_536;
 /** A resource that answers so may take another method. */
@@ -82,9 +82,9 @@ export function createListingProbe(dependencies: ListingProbeDependencies): List
     });
     if (!sent.ok) return { reply: null, ms: null, isUnknown: NOT_LOOKED_UP.includes(sent.reason) };
     const { lookupMs, connectMs, tlsMs, headMs } = sent.timings;
-    const body = Buffer.from(sent.body).toString("utf8");
+    const { status, headers, isTruncated } = sent;
     return {
-      reply: { status: sent.status, headers: sent.headers, body },
+      reply: { status, headers, body: decode(sent.body), isTruncated },
       ms: Math.round(lookupMs + connectMs + tlsMs + headMs),
       isUnknown: false,
     };
@@ -107,8 +107,16 @@ function paymentOf({ accepts }: Probed): Pick<Probe, "payTo" | "priceMicroUsd"> 
   return { payTo: way.pay_to, priceMicroUsd: listedMicroUsd({ network, asset, units: BigInt(amount) }) };
 }
 
-/** Returns the same way to pay in whatever order they come: USDC by the order of networks, else the first. */
+/**
+ * Returns the same way to pay in whatever order they come: USDC by the order of networks, else the first of a known token.
+ * What costs money goes before what is paid on a test network.
+ */
 function usualWay(accepts: readonly Accepted[]): Accepted | undefined {
+  const real = accepts.filter(({ network }) => findKnownNetwork(network)?.isTest !== true);
+  return inUsdc(real) ?? real.find(isKnown) ?? inUsdc(accepts) ?? accepts[0];
+}
+
+function inUsdc(accepts: readonly Accepted[]): Accepted | undefined {
   for (const { id, alias, usdc } of NETWORKS) {
     const found = accepts.find(
       ({ network, asset }) =>
@@ -116,5 +124,9 @@ function usualWay(accepts: readonly Accepted[]): Accepted | undefined {
     );
     if (found !== undefined) return found;
   }
-  return accepts[0];
+  return undefined;
+}
+
+function isKnown({ network, asset, amount }: Accepted): boolean {
+  return microUsdOf({ network, asset, units: BigInt(amount) }) !== null;
 }

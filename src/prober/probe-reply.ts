@@ -8,12 +8,20 @@ export type ProbedReply = {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: string;
+  /** The body was longer than what is read of one. */
+  readonly isTruncated: boolean;
 };
 
 export type Probed = { readonly status: ProbeStatus; readonly accepts: readonly Accepted[] };
 
-const ACCEPTS_MAX = 20;
+/** Different ways to pay one resource. */
+const ACCEPTS_MAX = 50;
 const TEXT_LENGTH_MAX = 200;
+
+/** Decodes UTF-8 as clients of a service do: without its byte order mark. */
+export function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
 
 /**
  * Returns what a reply says of a resource; null stands for no reply at all. A refusal of the caller (403, 429) is not
@@ -31,19 +39,27 @@ export function readProbe(reply: ProbedReply | null, isPaid: boolean): Probed {
   return { status: isPaid ? "payment_broken" : "paid", accepts: [] };
 }
 
-/** The ways to pay that are whole: of the header, which version 2 reads, and of the body where version 1 reads others. */
-function acceptsOf({ headers, body }: ProbedReply): readonly Accepted[] {
+/**
+ * The ways to pay that are whole: of the header, which version 2 reads, and of the body where version 1 reads others. None
+ * where some of them cannot be read here: any price and payee may be among those.
+ */
+function acceptsOf({ headers, body, isTruncated }: ProbedReply): readonly Accepted[] {
   const header = headers.get("payment-required");
-  const second = header === null ? [] : waysOf(Buffer.from(header, "base64").toString("utf8"));
+  const second = header === null ? [] : waysOf(decode(Buffer.from(header, "base64")));
   if (header !== null && second.length === 0) return [];
-  const known = new Set(second.map(wayKey));
-  return [...second, ...waysOf(body).filter((way) => !known.has(wayKey(way)))];
+  if (isTruncated && body.trimStart().startsWith("{")) return [];
+  const ways = new Map<string, Accepted>();
+  for (const way of [...second, ...waysOf(body)]) {
+    const key = wayKey(way);
+    if (!ways.has(key)) ways.set(key, way);
+  }
+  return ways.size > ACCEPTS_MAX ? [] : [...ways.values()];
 }
 
 function waysOf(text: string): readonly Accepted[] {
   const entries: unknown = parseObject(text)?.accepts;
   if (!Array.isArray(entries)) return [];
-  return entries.slice(0, ACCEPTS_MAX).flatMap((entry: unknown) => {
+  return entries.flatMap((entry: unknown) => {
     if (!isObject(entry)) return [];
     const { network, asset, payTo } = entry;
     const amount = entry.amount ?? entry.maxAmountRequired;

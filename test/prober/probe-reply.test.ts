@@ -11,9 +11,9 @@ const inBody = (accepts: readonly { readonly amount: string }[]) =>
     accepts: accepts.map(({ amount, ...rest }) => ({ ...rest, maxAmountRequired: amount })),
   });
 
-function waysOf(header: string | null, body: string) {
+function waysOf(header: string | null, body: string, isTruncated = false) {
   const headers = { get: (name: string) => (name === "payment-required" ? header : null) };
-  const { status, accepts } = readProbe({ status: 402, headers, body }, true);
+  const { status, accepts } = readProbe({ status: 402, headers, body, isTruncated }, true);
   return [status, accepts.map(({ network, amount, pay_to }) => `${network} ${amount} ${pay_to}`)];
 }
 
@@ -34,4 +34,23 @@ test("what version 1 is asked for in the body counts beside what version 2 is as
     expect(waysOf(header, same)).toEqual(["payment_broken", []]);
   }
   expect(waysOf(null, "{}")).toEqual(["payment_broken", []]);
+});
+
+test("a way to pay that cannot be read here is not hidden behind those that can", () => {
+  const good = way("eip155:8453", "10000", "0xaa");
+  const evil = inBody([way("base", "10000", "0xbb")]);
+  expect(waysOf(encoded([good]), evil.slice(0, -2), true)).toEqual(["payment_broken", []]);
+  expect(waysOf(encoded([good]), `\n ${evil.slice(0, -2)}`, true)).toEqual(["payment_broken", []]);
+  // No client takes a page for a challenge.
+  expect(waysOf(encoded([good]), "<html>", true)).toEqual(["paid", ["eip155:8453 10000 0xaa"]]);
+  const payees = (count: number) => Array.from({ length: count }, (_, n) => way("base", "10000", `0x${n}`));
+  expect(waysOf(encoded(payees(50)), "{}")[1]).toHaveLength(50);
+  for (const [first, second] of [
+    [encoded(payees(51)), "{}"],
+    [encoded(payees(30)), inBody(payees(52).slice(30))],
+  ] as const) {
+    expect(waysOf(first, second)).toEqual(["payment_broken", []]);
+  }
+  const padded = [...Array.from({ length: 60 }, () => good), way("base", "10000", "0xbb")];
+  expect(waysOf(encoded(padded), "{}")).toEqual(["paid", ["eip155:8453 10000 0xaa", "base 10000 0xbb"]]);
 });

@@ -34,6 +34,8 @@ afterAll(() => target.server.stop(true));
 
 const entry = (amount: string, payTo: string) => ({ network: "eip155:8453", asset: "0xa5", amount, payTo });
 
+const SEPOLIA_USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
+const POLYGON_USDC = "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359";
 /** Of 18 decimals. */
 const MEGA_USD = {
   ...entry("1", "0xab"),
@@ -65,6 +67,27 @@ function startTarget() {
         { ...entry("100000000000000", "0xff"), network: "eip155:56" },
         { ...entry("40000", "0xee"), asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
       ]),
+    "/tested": () =>
+      challenge([
+        { ...entry("10000", "0xaa"), network: "base-sepolia", asset: SEPOLIA_USDC },
+        { ...entry("500000000", "0xaa"), network: "eip155:137", asset: POLYGON_USDC },
+      ]),
+    "/marked": () =>
+      new Response(
+        `\ufeff${JSON.stringify({ x402Version: 1, accepts: [{ ...entry("1", "0xbb"), maxAmountRequired: "1" }] })}`,
+        {
+          status: 402,
+          headers: { "PAYMENT-REQUIRED": btoa(JSON.stringify({ accepts: [entry("1", "0xaa")] })) },
+        },
+      ),
+    "/long": () =>
+      Response.json(
+        { padding: "x".repeat(70_000), x402Version: 1, accepts: [{ ...entry("1", "0xbb") }] },
+        {
+          status: 402,
+          headers: { "PAYMENT-REQUIRED": btoa(JSON.stringify({ accepts: [entry("1", "0xaa")] })) },
+        },
+      ),
     "/fine": () => challenge([{ ...MEGA_USD, amount: "900000000000000" }]),
     "/down": () => new Response("", { status: 503 }),
     "/blocked": () => new Response("", { status: 403 }),
@@ -192,11 +215,38 @@ test("the price is that of USDC, in whatever order the ways to pay come", async 
   expect(probing.own(url)).toMatchObject({ observed_usd: "0.040000" });
 });
 
+test("no price hides behind that of a test network, and no payee in a body that clients read and others do not", async () => {
+  const url = (path: string) => `${target.origin}/${path}`;
+  const paths = ["long", "marked", "tested"];
+  await using probing = setUp(paths.map((path) => listing(`${path}.example`, url(path))));
+  await until("probe", () => paths.every((path) => probing.store.find(url(path)) !== undefined), UNTIL_MS);
+  expect(probing.own(url("tested"))).toMatchObject({ observed_usd: "500.000000" });
+  expect(probing.own(url("marked"))?.observed?.accepts.map((way) => way.pay_to)).toEqual(["0xaa", "0xbb"]);
+  expect(probing.own(url("long"))?.observed?.status).toBe("payment_broken");
+});
+
 test("the price of a token is counted by its own decimals", async () => {
   const url = `${target.origin}/fine`;
   await using probing = setUp([listing("fine.example", url)]);
   await until("probe", () => probing.store.find(url) !== undefined, UNTIL_MS);
   expect(probing.own(url)).toMatchObject({ observed_usd: "0.000900" });
+});
+
+test("each resource of a long listing is probed, a bounded number of them in one round", async () => {
+  const urls = Array.from({ length: 45 }, (_, n) => `${target.origin}/long/${n}`);
+  const resources = urls.map((url) => ({ url, score: 1, price_usd: "0.010000" }));
+  let ms = 0;
+  const clock = { now: systemClock.now, monotonic: () => ms };
+  const long = { host: "long.example", resources } as unknown as ListingBody;
+  await using probing = setUp([long], { clock, intervalMs: 60_000 });
+  for (let round = 0; round < 3; round += 1) {
+    ms += 1;
+    await until("probes", () => probing.prober.stats().probes === 20 * (round + 1), UNTIL_MS);
+    await until("their end", () => probing.prober.stats().inFlight === 0, UNTIL_MS);
+    ms += 60_000;
+    await until("round", () => probing.prober.stats().rounds === round + 1, UNTIL_MS);
+  }
+  await until("records", () => urls.every((url) => probing.store.find(url) !== undefined), UNTIL_MS);
 });
 
 test("what the DNS does not answer is not taken for down: our own connection may be", async () => {
@@ -232,23 +282,6 @@ test("changes of price and payee are kept, with the time from which the payee is
   await until("probe", () => probing.store.find(url) !== undefined, UNTIL_MS);
   expect(probing.own(url)).toMatchObject({ observed_usd: "0.010000", payee_changed_at: null });
   Object.assign(target.state, { amount: "30000", payTo: "0xee" });
-test("each resource of a long listing is probed, a bounded number of them in one round", async () => {
-  const urls = Array.from({ length: 45 }, (_, n) => `${target.origin}/long/${n}`);
-  const resources = urls.map((url) => ({ url, score: 1, price_usd: "0.010000" }));
-  let ms = 0;
-  const clock = { now: systemClock.now, monotonic: () => ms };
-  const long = { host: "long.example", resources } as unknown as ListingBody;
-  await using probing = setUp([long], { clock, intervalMs: 60_000 });
-  for (let round = 0; round < 3; round += 1) {
-    ms += 1;
-    await until("probes", () => probing.prober.stats().probes === 20 * (round + 1), UNTIL_MS);
-    await until("their end", () => probing.prober.stats().inFlight === 0, UNTIL_MS);
-    ms += 60_000;
-    await until("round", () => probing.prober.stats().rounds === round + 1, UNTIL_MS);
-  }
-  await until("records", () => urls.every((url) => probing.store.find(url) !== undefined), UNTIL_MS);
-});
-
   await until("change", () => probing.store.changes("changing.example", 10).length > 0, UNTIL_MS);
   const changes = probing.store.changes("changing.example", 10);
   expect(changes.map(({ kind, before, after }) => [kind, before, after])).toEqual([
