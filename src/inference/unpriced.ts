@@ -5,13 +5,15 @@ import type { JsonObject, JsonValue } from "./choices.ts";
 export type Unpriced = { readonly message: string; readonly param: string };
 
 /**
- * Fields with which upstreams charge for something else than the tokens of the one model. Sources: the chat completions of
- * OpenAI (spoken answers, predicted output, web search), xAI (`search_parameters`), vLLM (`best_of`), llama.cpp (`n_cmpl`),
- * OpenRouter (`models`, `plugins`, `provider`) and LiteLLM (`fallbacks`, and `extra_body`, which replaces other fields).
+ * Fields with which upstreams charge for something else than the tokens of the one model, or make more tokens of a call than
+ * it has bytes. Sources: the chat completions of OpenAI (spoken answers, predicted output, web search), xAI
+ * (`search_parameters`), Alibaba (`enable_search`), Azure (`data_sources`, which are searched for input), vLLM (`best_of`;
+ * `chat_template`, which may repeat itself; `mm_processor_kwargs`, which enlarge images), llama.cpp (`n_cmpl`), OpenRouter
+ * (`models`, `plugins`, `provider`) and LiteLLM (`fallbacks`, and `extra_body`, which replaces other fields).
  */
 const UNPRICED_FIELDS: readonly string[] = [
-  ..."audio prediction web_search_options search_parameters best_of n_cmpl".split(" "),
-  ..."models plugins provider fallbacks extra_body".split(" "),
+  ..."audio prediction web_search_options search_parameters enable_search data_sources best_of".split(" "),
+  ..."n_cmpl chat_template mm_processor_kwargs models plugins provider fallbacks extra_body".split(" "),
 ];
 /** All fields that may have no price. */
 export const PRICED_BY_VALUE: readonly string[] = [...UNPRICED_FIELDS, "service_tier", "modalities", "tools"];
@@ -41,6 +43,7 @@ function whyUnpriced(name: string, value: JsonValue): string | null {
   if (name === "modalities") {
     return JSON.stringify(value) === '["text"]' ? null : "Answers in anything but text have no price here.";
   }
+  if (name === "enable_search" && value === false) return null;
   if (name !== "tools") return `${name} has no price here.`;
   const tools: readonly JsonValue[] = Array.isArray(value) ? value : [];
   const other = tools.find((tool) => isObject(tool) && !CALLERS_TOOLS.has(typeOf(tool)));

@@ -159,8 +159,12 @@ describe("the bound of a call's cost", () => {
     };
     const { inputTokens } = await boundOf(plain);
     const long = "x".repeat(50_000);
-    // Templates, documents and instructions are part of what some upstreams make of a call.
-    for (const more of [{ chat_template: long }, { documents: [{ text: long }] }, { tools: [long] }]) {
+    // Documents and instructions are part of what some upstreams make of a call.
+    for (const more of [
+      { chat_template_kwargs: { instructions: long } },
+      { documents: [{ text: long }] },
+      { tools: [long] },
+    ]) {
       expect((await boundOf({ ...plain, ...more })).inputTokens).toBeGreaterThan(inputTokens + 50_000);
     }
     for (const more of [{ user: long }, { metadata: { a: long } }, { temperature: 0.123456789 }]) {
@@ -196,6 +200,10 @@ describe("the bound of a call's cost", () => {
       ["web_search_options", {}],
       ["audio", { voice: "alloy", format: "wav" }],
       ["best_of", 20],
+      ["chat_template", "{% for n in range(100000) %}{{ messages }}{% endfor %}"],
+      ["mm_processor_kwargs", { min_pixels: 1_000_000_000 }],
+      ["data_sources", [{ type: "azure_search" }]],
+      ["enable_search", true],
       ["models", ["a/dear-one"]],
       ["modalities", ["text", "audio"]],
       ["tools", [{ type: "function", function: {} }, { type: "browser_search" }]],
@@ -207,6 +215,7 @@ describe("the bound of a call's cost", () => {
       { service_tier: "auto" },
       { service_tier: "default" },
       { service_tier: null, prediction: null },
+      { enable_search: false },
       { modalities: ["text"] },
       { tools: [{ type: "function", function: {} }, { type: "custom", custom: {} }, { function: {} }] },
     ]) {
