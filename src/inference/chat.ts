@@ -141,7 +141,7 @@ function receiptFields({ receiptId, jws }: IssuedReceiptRow, origin: string) {
   };
 }
 
-/** Returns the upstream's refusal of the request, in OpenAI's shape. Nothing is charged. */
+/** Returns the refusal of the request, in OpenAI's shape. Nothing is charged. */
 function refusalAnswer({ status, message, type, param, code }: UpstreamRefusal): PreparedAnswer {
   const error = {
     code: code ?? (status === 404 ? "not_found" : "invalid_request"),
@@ -149,6 +149,7 @@ function refusalAnswer({ status, message, type, param, code }: UpstreamRefusal):
     type: type ?? "invalid_request_error",
     param,
   };
-  const headers = { "Content-Type": JSON_TYPE };
+  // Each further try would be made by the upstream for nothing.
+  const headers = { "Content-Type": JSON_TYPE, ...(status >= 500 ? { "x-should-retry": "false" } : {}) };
   return { kind: "answer", status, headers, body: JSON.stringify({ error }) };
 }

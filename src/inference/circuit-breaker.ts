@@ -1,8 +1,8 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** Stops calls to a server that fails repeatedly. */
+/** Holds calls back from a server that fails repeatedly, while there are others. */
 export type CircuitBreaker = {
-  /** Whether a call may be tried now; where it is true, `succeed` or `fail` must follow, or `release`. */
+  /** Whether a call may be tried now; where it is true, `succeed` or `fail` must follow, or `release`. They may where it is not. */
   readonly tryEnter: () => boolean;
   readonly succeed: () => void;
   readonly fail: () => void;

@@ -46,7 +46,7 @@ export async function askUpstream(
     readonly body: string;
     readonly isStream: boolean;
     readonly signal: AbortSignal;
-    /** Bytes of an answer in one piece; a longer one is a failure. */
+    /** Bytes of an answer in one piece; a longer one is refused. */
     readonly answerBytesMax: number;
   },
 ): Promise<UpstreamReply> {
@@ -97,12 +97,18 @@ async function readRefusal(reply: OpenReply): Promise<UpstreamReply> {
 
 async function readAnswer(reply: OpenReply, bytesMax: number): Promise<UpstreamReply> {
   const text = await readText(reply, bytesMax);
-  if (text === null) return { kind: "failed", reason: `the answer passes ${bytesMax} bytes` };
+  if (text === null) return { kind: "refused", refusal: tooLong(bytesMax) };
   const answer = jsonOf(text);
   const isAnswer = isObject(answer) && Array.isArray(answer.choices) && answer.choices.length > 0;
   return isAnswer
     ? { kind: "answer", text, answer }
     : { kind: "failed", reason: "the answer has no choices" };
+}
+
+/** An answer that is too long has been made, and paid for by the operator: it would be no shorter at another upstream. */
+function tooLong(bytesMax: number): UpstreamRefusal {
+  const message = `The answer passes ${bytesMax} bytes: ask for a stream, or for fewer tokens. Nothing was charged.`;
+  return { status: 502, message, type: "api_error", param: null, code: "upstream_failed" };
 }
 
 /** Returns the whole text; null where it is too long, with the rest unread. */

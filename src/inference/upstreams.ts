@@ -13,7 +13,7 @@ export type UpstreamCall = {
 /** The upstreams, in order of preference. */
 export type Upstreams = {
   /**
-   * Tries one after the other until one has answered, or sent its first token. Throws `upstream_failed` where all fail, and
+   * Tries one after the other until one has answered, or sent its first token; those that failed repeatedly come last. Throws `upstream_failed` where all fail, and
    * the reason of the signal where the caller has left.
    */
   readonly ask: (call: UpstreamCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
@@ -34,22 +34,37 @@ export function createUpstreams(
   { client, clock, answerBytesMax, report }: UpstreamsDependencies,
 ): Upstreams {
   const upstreams = addresses.map((address) => ({ address, breaker: createCircuitBreaker(clock) }));
+
+  /** Returns null where the upstream fails. */
+  async function askOne({ address, breaker }: (typeof upstreams)[number], call: UpstreamCall) {
+    const reply = await askUpstream(client, address, { ...call, answerBytesMax });
+    if (call.signal.aborted) {
+      if (reply.kind === "stream") reply.stream.cancel();
+      breaker.release();
+      throw call.signal.reason;
+    }
+    if (reply.kind !== "failed") {
+      breaker.succeed();
+      return reply;
+    }
+    breaker.fail();
+    report({ upstream: new URL(address.baseUrl).host, reason: reply.reason });
+    return null;
+  }
+
   return {
     async ask(call) {
-      for (const { address, breaker } of upstreams) {
-        if (!breaker.tryEnter()) continue;
-        const reply = await askUpstream(client, address, { ...call, answerBytesMax });
-        if (call.signal.aborted) {
-          if (reply.kind === "stream") reply.stream.cancel();
-          breaker.release();
-          throw call.signal.reason;
-        }
-        if (reply.kind !== "failed") {
-          breaker.succeed();
-          return reply;
-        }
-        breaker.fail();
-        report({ upstream: new URL(address.baseUrl).host, reason: reply.reason });
+      const passedOver: (typeof upstreams)[number][] = [];
+      for (const upstream of upstreams) {
+        const isTried = upstream.breaker.tryEnter();
+        if (!isTried) passedOver.push(upstream);
+        const reply = isTried ? await askOne(upstream, call) : null;
+        if (reply !== null) return reply;
+      }
+      // Calls that an upstream cannot answer cost their sender nothing, so they must not shut the others out.
+      for (const upstream of passedOver) {
+        const reply = await askOne(upstream, call);
+        if (reply !== null) return reply;
       }
       throw new ApiError("upstream_failed", "No upstream answers. Nothing was charged.");
     },

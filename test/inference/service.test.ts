@@ -5,6 +5,7 @@ import type { Receipt } from "../../src/contract/receipt.ts";
 import { createChoices } from "../../src/inference/choices.ts";
 import { readJws } from "../../src/signing/jws.ts";
 import { type PublicKey, rotateSigningKey } from "../../src/signing/signing-key.ts";
+import { startMadeUpChat } from "../../src/tools/made-up-chat.ts";
 import { until } from "../support/caller.ts";
 import { type InferenceWorld, openInferenceWorld } from "../support/inference-service.ts";
 import { payFor } from "../support/made-up-facilitator.ts";
@@ -194,6 +195,32 @@ describe("nothing is charged", () => {
       world.upstream.setAnswer({});
       await answerOf(await world.pay(CHAT, BODY));
     }
+  });
+
+  test("where the upstream cannot answer a call, and nobody shuts others out with such calls", async () => {
+    for (let sent = 0; sent < 8; sent += 1) {
+      world.upstream.setAnswer(sent % 2 === 0 ? { status: 500 } : { breakAfter: 1 });
+      await unpaid({ ...BODY, stream: true, user: `${sent}` }, 502);
+    }
+    world.upstream.setAnswer({});
+    expect((await world.pay(CHAT, BODY)).status).toBe(200);
+  });
+
+  test("where an answer in one piece is too long: it is made once, and not by each upstream", async () => {
+    using first = startMadeUpChat();
+    using second = startMadeUpChat();
+    await using small = await openInferenceWorld({
+      INFERENCE_UPSTREAM: `${first.url},${second.url}`,
+      INFERENCE_ANSWER_BYTES_MAX: "65536",
+    });
+    first.setAnswer({ pieces: ["x".repeat(70_000)] });
+    const refused = await small.pay(CHAT, BODY);
+    expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([502, "false"]);
+    expect((await answerOf(refused)).error?.message).toContain("The answer passes 65536 bytes");
+    expect([first.calls.length, second.calls.length, small.facilitator.settled.size]).toEqual([1, 0, 0]);
+    first.setAnswer({ status: 500 });
+    expect((await small.pay(CHAT, BODY)).status).toBe(200);
+    expect([first.calls.length, second.calls.length]).toEqual([2, 1]);
   });
 
   test("where the upstream refuses the request, in its words", async () => {
