@@ -5,6 +5,7 @@ import {
   TOO_DEEP,
   TOO_MANY_VALUES,
 } from "../platform/json-value.ts";
+import { misspeltName } from "../platform/misspelt-name.ts";
 import type { Steps } from "../platform/steps.ts";
 import { decodeUtf8 } from "../platform/utf8.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
@@ -128,8 +129,6 @@ function readFields(body: JsonValue): ReadFields {
   };
 }
 
-const FIELD_LENGTH_MAX = 64;
-
 /** Returns the body as the upstream gets it: under its name of the model, and with the usage of a stream asked for. */
 export function upstreamBody({ text, members, body, isStream }: ChatRequest, upstreamModel: string): string {
   const options = isObject(body.stream_options) ? body.stream_options : {};
@@ -138,15 +137,6 @@ export function upstreamBody({ text, members, body, isStream }: ChatRequest, ups
     ...(isStream ? { stream_options: JSON.stringify({ ...options, include_usage: true }) } : {}),
   };
   return withMembers(text, set, members);
-}
-
-/**
- * Returns the first name of an object that is one of the fields but for its letters, or null: upstreams written in Go take it
- * for that field, and the call would be another than the one that was priced.
- */
-function misspeltName(object: JsonObject, fields: ReadonlySet<string>): string | null {
-  const isMisspelt = (name: string) => !fields.has(name) && fields.has(folded(name));
-  return Object.keys(object).find(isMisspelt) ?? null;
 }
 
 function misspeltInMessage(message: JsonObject): string | null {
@@ -162,11 +152,6 @@ function firstOf<T>(list: readonly T[], find: (entry: T) => string | null): stri
     if (found !== null) return found;
   }
   return null;
-}
-
-/** In small letters, the long s and the sign of Kelvin too, which Go takes for an s and a k. */
-function folded(name: string): string {
-  return name.length > FIELD_LENGTH_MAX ? name : name.toUpperCase().toLowerCase();
 }
 
 function refusal(message: string, param: string | null): ChatRefusal {

@@ -1,6 +1,7 @@
 import type { Accepted } from "../contract/specification/directory/check.ts";
 import { findNetwork } from "../payments/networks.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
+import { misspeltName } from "../platform/misspelt-name.ts";
 import type { ProbeStatus } from "../store/probe-port.ts";
 
 /** A reply to an unpaid call, as far as a probe reads it. */
@@ -41,28 +42,39 @@ export function readProbe(reply: ProbedReply | null, isPaid: boolean): Probed {
 
 /**
  * The ways to pay that are whole: of the header, which version 2 reads, and of the body where version 1 reads others. None
- * where some of them cannot be read here: any price and payee may be among those.
+ * where some of them cannot be read here, or not as all clients do: any price and payee may be among those.
  */
 function acceptsOf({ headers, body, isTruncated }: ProbedReply): readonly Accepted[] {
   const header = headers.get("payment-required");
-  const second = header === null ? [] : waysOf(decode(Buffer.from(header, "base64")));
-  if (header !== null && second.length === 0) return [];
-  if (isTruncated && body.trimStart().startsWith("{")) return [];
+  const second = header === null ? [] : waysOf(decode(Buffer.from(header, "base64")), "amount");
+  const first = isTruncated && body.trimStart().startsWith("{") ? null : waysOf(body, "maxAmountRequired");
+  if (second === null || first === null || (header !== null && second.length === 0)) return [];
   const ways = new Map<string, Accepted>();
-  for (const way of [...second, ...waysOf(body)]) {
+  for (const way of [...second, ...first]) {
     const key = wayKey(way);
     if (!ways.has(key)) ways.set(key, way);
   }
   return ways.size > ACCEPTS_MAX ? [] : [...ways.values()];
 }
 
-function waysOf(text: string): readonly Accepted[] {
-  const entries: unknown = parseObject(text)?.accepts;
-  if (!Array.isArray(entries)) return [];
-  return entries.flatMap((entry: unknown) => {
-    if (!isObject(entry)) return [];
+const CHALLENGE_FIELDS: ReadonlySet<string> = new Set(["accepts"]);
+const WAY_FIELDS: ReadonlySet<string> = new Set("network asset payTo amount maxAmountRequired".split(" "));
+
+/**
+ * Returns the ways of a challenge, with the amount in the field of its version, or in the other without it. Null where
+ * clients read different ones in it.
+ */
+function waysOf(text: string, amountField: "amount" | "maxAmountRequired"): readonly Accepted[] | null {
+  const challenge = parseObject(text);
+  if (challenge === null) return [];
+  const { accepts } = challenge;
+  const entries: readonly unknown[] = Array.isArray(accepts) ? accepts : [];
+  const objects = entries.filter(isObject);
+  const isMisspelt = objects.some((entry) => misspeltName(entry, WAY_FIELDS) !== null);
+  if (isMisspelt || misspeltName(challenge, CHALLENGE_FIELDS) !== null) return null;
+  return objects.flatMap((entry) => {
     const { network, asset, payTo } = entry;
-    const amount = entry.amount ?? entry.maxAmountRequired;
+    const amount = entry[amountField] ?? entry.amount ?? entry.maxAmountRequired;
     const isAmount = typeof amount === "string" && /^\d{1,30}$/.test(amount);
     if (!isText(network) || !isText(asset) || !isText(payTo) || !isAmount) return [];
     return [{ network, asset, amount, pay_to: payTo }];

@@ -54,3 +54,21 @@ test("a way to pay that cannot be read here is not hidden behind those that can"
   const padded = [...Array.from({ length: 60 }, () => good), way("base", "10000", "0xbb")];
   expect(waysOf(encoded(padded), "{}")).toEqual(["paid", ["eip155:8453 10000 0xaa", "base 10000 0xbb"]]);
 });
+
+test("no price or payee hides in a field that one client reads and another does not", () => {
+  const good = way("eip155:8453", "10000", "0xaa");
+  const both = (accepts: object) => JSON.stringify({ x402Version: 1, accepts: [accepts] });
+  const decoy = { ...good, network: "base", maxAmountRequired: "99000000" };
+  expect(waysOf(null, both(decoy))).toEqual(["paid", ["base 99000000 0xaa"]]);
+  expect(waysOf(encoded([{ ...decoy, network: good.network }]), "{}")[1]).toEqual(["eip155:8453 10000 0xaa"]);
+  for (const odd of [
+    JSON.stringify({ accepts: [good], Accepts: [{ ...good, payTo: "0xbb" }] }),
+    JSON.stringify({ accepts: [{ ...good, payto: "0xbb" }] }),
+    JSON.stringify({ accepts: [{ ...good, Amount: "99000000" }] }),
+    JSON.stringify({ accepts: [{ ...good, a\u017f\u017fet: "0xb6" }] }),
+  ]) {
+    expect([odd, waysOf(Buffer.from(odd).toString("base64"), "{}")]).toEqual([odd, ["payment_broken", []]]);
+    expect([odd, waysOf(encoded([good]), odd)]).toEqual([odd, ["payment_broken", []]]);
+  }
+  expect(waysOf(encoded([{ ...good, Extra: {}, scheme: "exact" }]), "{}")[0]).toBe("paid");
+});
