@@ -29,7 +29,7 @@ export function challengePerResource(evidence: Evidence): readonly SeenChallenge
 }
 
 /** Entries of one challenge, which may be long to slow the checks down. */
-const ACCEPTS_MAX = 50;
+export const ACCEPTS_MAX = 50;
 
 /** Parsed challenges: many checks read the same one, which may be long to slow them down. */
 const read = new WeakMap<Exchange, SeenChallenge>();
@@ -66,9 +66,10 @@ export function readAhead(exchange: Exchange): void {
   else jsonOf(exchange);
 }
 
-/** Returns the amount of an entry, of either version. */
-export function amountOf(entry: JsonObject): unknown {
-  return entry.amount ?? entry.maxAmountRequired;
+/** Returns the amount of an entry, in the field that clients of the version read, or in the other without it. */
+export function amountOf(entry: JsonObject, version: SeenChallenge["version"]): unknown {
+  const { amount, maxAmountRequired } = entry;
+  return version === 1 ? (maxAmountRequired ?? amount) : (amount ?? maxAmountRequired);
 }
 
 /** Returns the resource that an entry names, of either version. */

@@ -40,10 +40,12 @@ export function scannedListing(
   judgeUrl: string,
 ): ScannedListing | null {
   const { hostname: host } = new URL(evidence.origin);
-  const seen = challengePerResource(evidence).flatMap(({ exchange: { url }, accepts }) => {
+  const seen = challengePerResource(evidence).flatMap(({ exchange: { url }, accepts, version }) => {
     const [first] = accepts;
     const isListed = url.startsWith("https:") && typeof first?.payTo === "string";
-    return isListed ? [{ url, payTo: first.payTo as string, price_usd: usdOf(first) }] : [];
+    return isListed
+      ? [{ url, payTo: first.payTo as string, price_usd: usdOf(first, amountOf(first, version)) }]
+      : [];
   });
   const [first] = seen;
   if (first === undefined) return null;
@@ -79,8 +81,7 @@ export function listedHost({ origin }: Evidence): string | null {
 }
 
 /** Returns the price of a way to pay. */
-function usdOf(entry: JsonObject): string | null {
-  const amount = amountOf(entry);
+function usdOf(entry: JsonObject, amount: unknown): string | null {
   if (typeof amount !== "string" || !/^\d{1,78}$/.test(amount)) return null;
   const [network, asset] = [written(entry.network), written(entry.asset)];
   const microUsd = listedMicroUsd({ network, asset, units: BigInt(amount) });

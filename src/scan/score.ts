@@ -23,7 +23,7 @@ export type Scored = {
 };
 
 /** The version of checks, weights, caps and grades: any change needs a new one. */
-export const RULES_VERSION = "2026-11-1";
+export const RULES_VERSION = "2026-11-2";
 
 const CREDIT: { readonly [status in CheckStatus]: number } = {
   pass: 1,

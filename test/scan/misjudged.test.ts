@@ -210,6 +210,73 @@ const BAD: readonly Row[] = [
     "D",
   ],
   [
+    "a body whose price stands beside an amount that no client of its version reads",
+    {
+      answers: {
+        "/v1/paid": version1({ ...PAYS, network: "base", amount: "10000", maxAmountRequired: "2000000000" }),
+      },
+    },
+    { "pay.price": "fail" },
+    "D",
+  ],
+  [
+    "the same beside a header",
+    {
+      answers: {
+        "/v1/paid": version1(
+          { ...PAYS, network: "base", amount: "10000", maxAmountRequired: "9000000" },
+          {
+            x402Version: 2,
+            accepts: [{ ...PAYS, scheme: "exact", network: "eip155:8453", amount: "10000" }],
+          },
+        ),
+      },
+    },
+    { "pay.parse": "fail" },
+    "D",
+  ],
+  [
+    "a payee in a field that clients written in Go read",
+    { challenge: changed({ PayTo: `0x${"12".repeat(20)}` }) },
+    { "pay.parse": "fail" },
+    "D",
+  ],
+  [
+    "a body that is longer than what is read of it",
+    {
+      answers: {
+        "/v1/paid": version1(
+          { ...PAYS, network: "base", maxAmountRequired: "9000000", note: "x".repeat(300_000) },
+          {
+            x402Version: 2,
+            accepts: [{ ...PAYS, scheme: "exact", network: "eip155:8453", amount: "10000" }],
+          },
+        ),
+      },
+    },
+    { "pay.parse": "fail" },
+    "D",
+  ],
+  [
+    "a way to pay behind fifty others",
+    {
+      challenge: (it) => ({ ...it, accepts: Array.from({ length: 51 }, () => (it.accepts as object[])[0]) }),
+    },
+    { "pay.parse": "fail" },
+    "D",
+  ],
+  [
+    "another payee on the same network, behind many ways to pay",
+    {
+      challenge: (it) => {
+        const [way] = it.accepts as readonly object[];
+        const other = { ...way, payTo: `0x${"12".repeat(20)}` };
+        return { ...it, accepts: [...Array.from({ length: 40 }, () => way), other] };
+      },
+    },
+    { "pay.payee": "warn" },
+  ],
+  [
     "version 2 with the amount of version 1 cannot be paid",
     { challenge: changed({ amount: undefined, maxAmountRequired: "10000" }) },
     { "pay.schema": "fail" },

@@ -24,6 +24,19 @@ describe("what is known from before", () => {
     expect(statusesOf(after)["pay.payee"]).toBe("warn");
   });
 
+  test("a payee that gave way to one on another kind of network is seen", async () => {
+    const changes = { challenge: changed(SOLANA) };
+    using service = startMadeUpService(changes);
+    const resource = { method: "GET", url: `${service.origin}/v1/paid`, source: "directory" as const };
+    const statusAfter = async (knownPayees: readonly string[]) => {
+      const known = [{ ...resource, listedMicroUsd: null, knownPayees }];
+      const after = await scanService(service, changes, { known });
+      return after === null ? null : statusesOf(after)["pay.payee"];
+    };
+    expect(await statusAfter([BASE_PAYEE])).toBe("warn");
+    expect(await statusAfter([BASE_PAYEE, SOLANA_PAYEE])).toBe("pass");
+  });
+
   test("a payee that changed on one network is seen beside the one that did not", async () => {
     const changes = { challenge: and({ ...SOLANA, payTo: "So11111111111111111111111111111111111111112" }) };
     using service = startMadeUpService(changes);

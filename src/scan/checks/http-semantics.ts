@@ -43,7 +43,6 @@ function priceOf(exchange: Exchange): string | null {
   if (status !== null && status >= 200 && status < 300) return "free";
   // HEAD has no body for a challenge of version 1.
   if (status !== 402 || exchange.headers["payment-required"] === undefined) return null;
-  return challengeOf(exchange)
-    .accepts.map((entry) => written(amountOf(entry)))
-    .join(" ");
+  const { accepts, version } = challengeOf(exchange);
+  return accepts.map((entry) => written(amountOf(entry, version))).join(" ");
 }

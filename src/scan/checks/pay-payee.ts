@@ -5,10 +5,12 @@ import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { written } from "../evidence.ts";
 
-/** Addresses of one challenge: the checksum of an address takes some 0.1 ms. */
-const ENTRIES_MAX = 20;
+/** Addresses of one challenge whose checksum is looked at, which takes some 0.1 ms. */
+const CHECKED_MAX = 20;
 /** The zero addresses: nobody has their keys. */
 const NOBODY: readonly string[] = [`0x${"0".repeat(40)}`, "1".repeat(32)];
+
+const CHANGED = "the payee is another than the one known before";
 
 export const payPayee: Check = {
   id: "pay.payee",
@@ -23,8 +25,8 @@ export const payPayee: Check = {
     const payees = new Map<string, string>();
     let differs: string | null = null;
     for (const { exchange, accepts } of challenges) {
-      for (const entry of accepts.slice(0, ENTRIES_MAX)) {
-        const fault = faultOf(entry);
+      for (const [at, entry] of accepts.entries()) {
+        const fault = at < CHECKED_MAX ? faultOf(entry) : null;
         if (fault !== null) return fail(exchange, fault);
         const network = written(entry.network).slice(0, 80);
         const payTo = written(entry.payTo);
@@ -42,8 +44,12 @@ export const payPayee: Check = {
       const changed = now
         .filter(ofKind)
         .some((payee) => before.size > 0 && !before.has(uncheckedPayeeKey(payee)));
-      if (changed) return warn(first.exchange, "the payee is another than the one known before");
+      if (changed) return warn(first.exchange, CHANGED);
     }
+    const knownKeys = new Set(known.map(uncheckedPayeeKey));
+    // One of another kind of network may come beside a payee, but not in its place.
+    const isReplaced = known.length > 0 && !now.some((payee) => knownKeys.has(uncheckedPayeeKey(payee)));
+    if (isReplaced) return warn(first.exchange, CHANGED);
     return pass(first.exchange, now.join(", "));
   },
 };

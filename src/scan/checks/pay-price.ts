@@ -23,10 +23,10 @@ export const payPrice: Check = {
     const [first] = challenges;
     if (first === undefined || first.accepts.length === 0) return notApplicable("no price was seen");
     let doubt: string | null = null;
-    for (const { exchange, accepts } of challenges) {
+    for (const { exchange, accepts, version } of challenges) {
       const listed = evidence.resources.find(({ url }) => url === exchange.url)?.listedMicroUsd ?? null;
       for (const entry of accepts) {
-        const text = written(amountOf(entry));
+        const text = written(amountOf(entry, version));
         if (!WHOLE.test(text))
           return fail(exchange, `${text.slice(0, 40)} is no whole number of atomic units`);
         if (/^0+$/.test(text)) return fail(exchange, "the price is 0");
@@ -39,7 +39,7 @@ export const payPrice: Check = {
       }
     }
     const [entry = {}] = first.accepts;
-    const observed = `${worthOf(entry, written(amountOf(entry))).usd} USD`;
+    const observed = `${worthOf(entry, written(amountOf(entry, first.version))).usd} USD`;
     return doubt === null ? pass(first.exchange, observed) : warn(first.exchange, doubt);
   },
 };
