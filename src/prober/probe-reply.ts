@@ -72,13 +72,16 @@ function waysOf(text: string, amountField: "amount" | "maxAmountRequired"): read
   const objects = entries.filter(isObject);
   const isMisspelt = objects.some((entry) => misspeltName(entry, WAY_FIELDS) !== null);
   if (isMisspelt || misspeltName(challenge, CHALLENGE_FIELDS) !== null) return null;
-  return objects.flatMap((entry) => {
+  const ways: Accepted[] = [];
+  for (const entry of objects) {
     const { network, asset, payTo } = entry;
-    const amount = entry[amountField] ?? entry.amount ?? entry.maxAmountRequired;
-    const isAmount = typeof amount === "string" && /^\d{1,30}$/.test(amount);
-    if (!isText(network) || !isText(asset) || !isText(payTo) || !isAmount) return [];
-    return [{ network, asset, amount, pay_to: payTo }];
-  });
+    const amount = entry[amountField] ?? entry.amount ?? entry.maxAmountRequired ?? null;
+    if (!isText(network) || !isText(asset) || !isText(payTo) || amount === null) continue;
+    // Numbers and hexadecimal digits are an amount for some clients.
+    if (typeof amount !== "string" || !/^\d{1,30}$/.test(amount)) return null;
+    ways.push({ network, asset, amount, pay_to: payTo });
+  }
+  return ways;
 }
 
 /** Networks go by other names in version 1. */

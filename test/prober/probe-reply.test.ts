@@ -65,6 +65,8 @@ test("no price or payee hides in a field that one client reads and another does 
     JSON.stringify({ accepts: [good], Accepts: [{ ...good, payTo: "0xbb" }] }),
     JSON.stringify({ accepts: [{ ...good, payto: "0xbb" }] }),
     JSON.stringify({ accepts: [{ ...good, Amount: "99000000" }] }),
+    JSON.stringify({ accepts: [good, { ...good, amount: 99_000_000, payTo: "0xbb" }] }),
+    JSON.stringify({ accepts: [good, { ...good, amount: "0x5e69ec0", payTo: "0xbb" }] }),
     JSON.stringify({ accepts: [{ ...good, a\u017f\u017fet: "0xb6" }] }),
   ]) {
     expect([odd, waysOf(Buffer.from(odd).toString("base64"), "{}")]).toEqual([odd, ["payment_broken", []]]);
