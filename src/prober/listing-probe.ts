@@ -1,5 +1,6 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
 import type { Accepted } from "../contract/specification/directory/check.ts";
+import { uncheckedPayeeKey } from "../directory/payee.ts";
 import type { FailureReason } from "../net/failure.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import { NETWORKS } from "../payments/networks.ts";
@@ -51,8 +52,8 @@ export function createListingProbe(dependencies: ListingProbeDependencies): List
 
   async function probeResource(host: string, url: string, isPaid: boolean): Promise<void> {
     if (await optOuts.keepsOut(url, signal)) return;
-    const known = store.find(url)?.method ?? "GET";
-    let method = known;
+    const known = store.find(url);
+    let method = known?.method ?? "GET";
     let attempt = await ask(url, method);
     // Where the name could not be resolved our own connection may be down.
     if (signal.aborted || attempt.isUnknown) return;
@@ -70,7 +71,17 @@ export function createListingProbe(dependencies: ListingProbeDependencies): List
     const { status } = probed;
     const { ms } = attempt;
     const accepts = JSON.stringify(probed.accepts);
-    onProbe({ url, host, method, at, day: dayOf(at), status, ms, accepts, ...paymentOf(probed) });
+    onProbe({
+      url,
+      host,
+      method,
+      at,
+      day: dayOf(at),
+      status,
+      ms,
+      accepts,
+      ...paymentOf(probed, known?.payTo ?? null),
+    });
   }
 
   async function ask(url: string, method: string): Promise<Attempt> {
@@ -100,11 +111,16 @@ function dueIn(round: number, resources: ListingBody["resources"]): ListingBody[
   return [...resources, ...resources].slice(start, start + PROBED_RESOURCES_MAX);
 }
 
-function paymentOf({ accepts }: Probed): Pick<Probe, "payTo" | "priceMicroUsd"> {
+/** A payee keeps the spelling that is known: another one is no change. */
+function paymentOf({ accepts }: Probed, knownPayee: string | null): Pick<Probe, "payTo" | "priceMicroUsd"> {
   const way = usualWay(accepts);
   if (way === undefined) return { payTo: null, priceMicroUsd: null };
-  const { network, asset, amount } = way;
-  return { payTo: way.pay_to, priceMicroUsd: listedMicroUsd({ network, asset, units: BigInt(amount) }) };
+  const { network, asset, amount, pay_to: seen } = way;
+  const isKnown = knownPayee !== null && uncheckedPayeeKey(knownPayee) === uncheckedPayeeKey(seen);
+  return {
+    payTo: isKnown ? knownPayee : seen,
+    priceMicroUsd: listedMicroUsd({ network, asset, units: BigInt(amount) }),
+  };
 }
 
 /**
@@ -113,7 +129,7 @@ function paymentOf({ accepts }: Probed): Pick<Probe, "payTo" | "priceMicroUsd"> 
  */
 function usualWay(accepts: readonly Accepted[]): Accepted | undefined {
   const real = accepts.filter(({ network }) => findKnownNetwork(network)?.isTest !== true);
-  return inUsdc(real) ?? real.find(isKnown) ?? inUsdc(accepts) ?? accepts[0];
+  return inUsdc(real) ?? real.find(isPriced) ?? inUsdc(accepts) ?? accepts[0];
 }
 
 function inUsdc(accepts: readonly Accepted[]): Accepted | undefined {
@@ -127,6 +143,6 @@ function inUsdc(accepts: readonly Accepted[]): Accepted | undefined {
   return undefined;
 }
 
-function isKnown({ network, asset, amount }: Accepted): boolean {
+function isPriced({ network, asset, amount }: Accepted): boolean {
   return microUsdOf({ network, asset, units: BigInt(amount) }) !== null;
 }

@@ -34,6 +34,7 @@ afterAll(() => target.server.stop(true));
 
 const entry = (amount: string, payTo: string) => ({ network: "eip155:8453", asset: "0xa5", amount, payTo });
 
+const BASE_PAYEE = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const SEPOLIA_USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
 const POLYGON_USDC = "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359";
 /** Of 18 decimals. */
@@ -44,7 +45,7 @@ const MEGA_USD = {
 
 /** One server whose paths are services of each kind. */
 function startTarget() {
-  const state = { amount: "10000", payTo: "0xaa", withPayment: 0 };
+  const state = { amount: "10000", payTo: "0xaa", withPayment: 0, spelt: 0 };
   const challenge = (accepts: readonly object[]) =>
     new Response("{}", {
       status: 402,
@@ -67,6 +68,10 @@ function startTarget() {
         { ...entry("100000000000000", "0xff"), network: "eip155:56" },
         { ...entry("40000", "0xee"), asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
       ]),
+    "/spelt": () => {
+      state.spelt += 1;
+      return challenge([entry("1", state.spelt % 2 === 0 ? BASE_PAYEE : BASE_PAYEE.toLowerCase())]);
+    },
     "/tested": () =>
       challenge([
         { ...entry("10000", "0xaa"), network: "base-sepolia", asset: SEPOLIA_USDC },
@@ -290,6 +295,15 @@ test("changes of price and payee are kept, with the time from which the payee is
   ]);
   const { payee_changed_at: changed, payee_first_seen: seen } = probing.own(url) ?? {};
   expect([changed === seen, typeof changed]).toEqual([true, "string"]);
+});
+
+test("a payee in another spelling is the same payee", async () => {
+  const url = `${target.origin}/spelt`;
+  // The first probe is in the store before the second is made.
+  await using probing = setUp([listing("spelt.example", url)], { intervalMs: 2500 });
+  await until("two rounds", () => (probing.own(url)?.probes_30d ?? 0) >= 2, UNTIL_MS);
+  expect(probing.own(url)).toMatchObject({ payee_changed_at: null });
+  expect(probing.store.changes("spelt.example", 10)).toEqual([]);
 });
 
 test("a round is spread over its interval", async () => {
