@@ -1,7 +1,7 @@
 import type { ChatCall, ChatWork } from "../inference/chat.ts";
 import { type ChatRequest, readChatRequest } from "../inference/chat-request.ts";
 import { ParamError } from "../inference/param-error.ts";
-import type { Price, Tariff } from "../inference/tariff.ts";
+import { boughtTariff, type Price, type Tariff } from "../inference/tariff.ts";
 import type { SentCall } from "../inference/tasks.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
 import { sha256InSteps } from "../platform/sha256.ts";
@@ -11,13 +11,20 @@ import { SMALL_BODY_BYTES_MAX } from "./bodies/request-body.ts";
 /** The headers of calls that cannot name a quote. */
 export const WITHOUT_HEADERS = { get: () => null };
 
+/** A chat request with its price. */
+export type ReadChatCall = {
+  readonly request: ChatRequest;
+  readonly requestSha256: string;
+  readonly price: Price;
+};
+
 /** Reads a chat request and prices it; a large body in steps. Throws ParamError. */
 export async function readChatCall(
   body: Uint8Array,
   tariff: Tariff,
   headers: { get(name: string): string | null },
   steps: Steps,
-): Promise<{ readonly request: ChatRequest; readonly requestSha256: string; readonly price: Price }> {
+): Promise<ReadChatCall> {
   const step = body.byteLength > SMALL_BODY_BYTES_MAX ? steps : atOnce;
   const read = await readChatRequest(body, step);
   if (!read.ok) throw new ParamError(read.code, read.message, read.param);
@@ -36,7 +43,9 @@ export function taskWork(
     const made = loadedOnce(async () => {
       // The request line, and behind it one character for each byte of the body.
       const body = Buffer.from(sent.slice(sent.indexOf("\n") + 1), "latin1");
-      const { request, requestSha256, price } = await readChatCall(body, tariff, WITHOUT_HEADERS, step);
+      // A task keeps the price at which it was taken.
+      const bought = boughtTariff(tariff);
+      const { request, requestSha256, price } = await readChatCall(body, bought, WITHOUT_HEADERS, step);
       const resourceUrl = offer.resource.url;
       const { origin } = new URL(resourceUrl);
       return chatWork({

@@ -12,7 +12,7 @@ import { requestPath } from "./request-path.ts";
 import type { Route, Routing } from "./routing.ts";
 
 /** The work of one paid call, and its price. */
-export type PaidWork = Pick<PaidCall, "work" | "finish" | "mismatch"> & {
+export type PaidWork = Pick<PaidCall, "work" | "finish" | "mismatch" | "refused"> & {
   /** Above 0. The operation's fixed price unless given. */
   readonly priceMicroUsd?: number;
   /** Entries for `extra` of every requirement, such as the id of a quote. The payer must send them back. */

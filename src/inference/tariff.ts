@@ -21,6 +21,8 @@ export type Price = {
   /** The calculation of a quoted price. */
   readonly bound: { readonly inputTokens: number; readonly outputTokens: number } | null;
   readonly upstreamModel: string;
+  /** Why the call is not sold any more: see `boughtTariff`. */
+  readonly refused?: ParamError;
 };
 
 export type Tariff = {
@@ -48,7 +50,7 @@ export function createTariff(pricing: Pricing, quotes: Quotes): Tariff {
       if (pricing.kind === "flat" || model === undefined) {
         const unpriced = findUnpriced(request.body);
         if (unpriced !== null) throw new ParamError("invalid_request", unpriced.message, unpriced.param);
-        return { microUsd: FLAT_MICRO_USD, quoteId: null, expiresAt: null, bound: null, upstreamModel };
+        return flatPrice(upstreamModel);
       }
       const cost = boundCost(request, model);
       if (!cost.ok) throw new ParamError("invalid_request", cost.message, cost.param);
@@ -73,6 +75,27 @@ export function createTaskTariff(pricing: Pricing, quotes: Quotes): Tariff {
       throw new ParamError("invalid_request", message, "max_tokens");
     },
   };
+}
+
+/**
+ * Returns the tariff of calls that are bought already: one that the current table refuses has its refusal in the price, so
+ * that a kept answer is returned and nothing is sold anew.
+ */
+export function boughtTariff({ priceOf }: Tariff): Tariff {
+  return {
+    priceOf(request, requestSha256, headers) {
+      try {
+        return priceOf(request, requestSha256, headers);
+      } catch (refused) {
+        if (!(refused instanceof ParamError)) throw refused;
+        return { ...flatPrice(request.model), refused };
+      }
+    },
+  };
+}
+
+function flatPrice(upstreamModel: string): Price {
+  return { microUsd: FLAT_MICRO_USD, quoteId: null, expiresAt: null, bound: null, upstreamModel };
 }
 
 function boundOf({ inputTokens, outputTokens }: Extract<BoundCost, { ok: true }>) {

@@ -1,3 +1,4 @@
+import type { ApiError } from "../contract/errors.ts";
 import type { KeptAnswer } from "./kept-answer.ts";
 import type { Offer } from "./offer.ts";
 
@@ -38,6 +39,8 @@ export type PaidCall = {
   readonly offer: Offer;
   /** Why the payment matches no requirement, where that is known better here. */
   readonly mismatch?: string;
+  /** Why the call is not sold any more: thrown unless its payment has bought the answer before. */
+  readonly refused?: ApiError;
   /** All that determines the answer, as text: method, path, query and body. */
   readonly request: string;
   /** Called with the id of the payment. */

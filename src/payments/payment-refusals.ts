@@ -7,12 +7,16 @@ import { challengeOf } from "./x402-codec.ts";
 /** Seconds until a payment in use or in settlement may be sent again. */
 const RETRY_SECONDS = 2;
 
-/** Returns the 402 of a call: `payment_required`, or `payment_invalid` with the reason. */
+/**
+ * Returns the 402 of a call: `payment_required`, or `payment_invalid` with the reason. Throws the refusal of a call that is
+ * not sold any more.
+ */
 export function challenge(
-  call: Pick<PaidCall, "offer">,
+  call: Pick<PaidCall, "offer" | "refused">,
   requirements: readonly Requirement[],
   reason: string | null,
 ): PaidReply {
+  if (call.refused !== undefined) throw call.refused;
   if (requirements.length === 0) {
     return refusal(
       502,

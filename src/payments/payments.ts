@@ -116,6 +116,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const known = store.find(identity.id);
     // First of all: a payment of the journal keeps its answer, even if prices and fee payers have changed.
     if (known !== undefined) return takeAgain(paying, known);
+    if (call.refused !== undefined) throw call.refused;
     if (reservations.has(identity.id)) return inUse();
     const requirement = matchRequirement(sent, requirements);
     if (requirement !== null) return takeMatched({ ...paying, requirement });

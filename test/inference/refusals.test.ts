@@ -126,6 +126,47 @@ describe("a quote", () => {
   });
 });
 
+test("what was bought is delivered when the table has changed, and nothing else of what it refuses", async () => {
+  const models = join(folder.path, "changing.json");
+  const writeTable = (row: object) =>
+    Bun.write(
+      models,
+      JSON.stringify({ models: [{ model: "small", upstream_model: "made-up-1", ...PRICES, ...row }] }),
+    );
+  await writeTable({ input_usd_per_million: "1", output_usd_per_million: "1" });
+  await using world = await openInferenceWorld({ INFERENCE_PRICING: "cost_plus", MODELS_FILE: models });
+  const send = async (path: string, user: string, headers: object = {}) => {
+    const init = { method: "POST", headers: { "Content-Type": "application/json", ...headers } };
+    return await fetch(`${world.url}${path}`, { ...init, body: JSON.stringify({ ...BODY, user }) });
+  };
+  const signed = async (path: string, user: string) => {
+    const { "PAYMENT-SIGNATURE": signature } = payFor(await send(path, user));
+    return () => send(path, user, { "PAYMENT-SIGNATURE": signature });
+  };
+  const [bought, unused, open] = await Promise.all(["1", "2", "3"].map((user) => signed(CHAT, user)));
+  const task = await signed("/task-request", "4");
+  if (bought === undefined || unused === undefined || open === undefined) throw new Error("no calls");
+  const answer = await (await bought()).text();
+  world.facilitator.setFault((path) =>
+    path === "verify" ? Response.json({ isValid: true }) : new Response("", { status: 500 }),
+  );
+  expect((await open()).status).toBe(503);
+  const { status_url: statusUrl } = (await (await task()).json()) as { status_url: string };
+  for (const row of [{ model: "other" }, { max_output_tokens: 50 }]) {
+    await writeTable(row);
+    await world.restart();
+    expect(await (await bought()).text()).toBe(answer);
+    expect([(await unused()).status, (await open()).status]).toEqual([row.model ? 404 : 400, 503]);
+  }
+  world.facilitator.setFault(null);
+  await until("answer", async () => (await open()).status === 200);
+  await until("the end of the task", async () => {
+    return ((await (await fetch(statusUrl)).json()) as { status: string }).status === "done";
+  });
+  expect((await task()).status).toBe(202);
+  expect(world.facilitator.settled.size).toBe(3);
+});
+
 test("a refusal by the rate limit names the payment, too, and is free", async () => {
   const busy = await openInferenceWorld({ PUBLIC_REQUESTS_PER_SECOND: "1" });
   const paid = { "Content-Type": "application/json", ...payFor(await post(CHAT, JSON.stringify(BODY))) };

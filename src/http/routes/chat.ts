@@ -3,7 +3,7 @@ import { chatOperations, postQuote } from "../../contract/specification/inferenc
 import type { Price as OperationPrice } from "../../contract/specification/operation.ts";
 import type { ChatCall, ChatWork } from "../../inference/chat.ts";
 import { ParamError } from "../../inference/param-error.ts";
-import type { Price, Tariff } from "../../inference/tariff.ts";
+import { boughtTariff, type Price, type Tariff } from "../../inference/tariff.ts";
 import type { Tasks } from "../../inference/tasks.ts";
 import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payments } from "../../payments/payments.ts";
@@ -59,7 +59,8 @@ function chatRoute(
     async (call, body) => {
       requireJson(call.request, body);
       const { headers } = call.request;
-      const { request, requestSha256, price: asked } = await readChatCall(body, tariff, headers, step);
+      const sold = isBought(dependencies, headers) ? boughtTariff(tariff) : tariff;
+      const { request, requestSha256, price: asked } = await readChatCall(body, sold, headers, step);
       const isLate = isTooLate(dependencies, asked, headers);
       // Its payment fits no new quote, so the call is challenged again.
       const price = isLate ? tariff.priceOf(request, requestSha256, WITHOUT_HEADERS) : asked;
@@ -73,9 +74,10 @@ function chatRoute(
         upstreamModel: price.upstreamModel,
         signal: call.request.signal,
       });
-      const { microUsd: priceMicroUsd, quoteId } = price;
+      const { microUsd: priceMicroUsd, quoteId, refused } = price;
       const extra = quoteId === null ? {} : { extra: { quote_id: quoteId } };
-      return { ...work, priceMicroUsd, ...extra, ...(isLate ? { mismatch: "the quote has expired" } : {}) };
+      const late = isLate ? { mismatch: "the quote has expired" } : {};
+      return { ...work, priceMicroUsd, ...extra, ...late, ...(refused === undefined ? {} : { refused }) };
     },
     {
       bodyBytesMax,
@@ -86,15 +88,18 @@ function chatRoute(
 
 function taskRoute(
   operation: ChatOperations["postTask"],
-  { paid, taskTariff, tasks, bodyBytesMax, step }: ChatRouteDependencies,
+  { paid, taskTariff, tasks, payments, bodyBytesMax, step }: ChatRouteDependencies,
 ): Route {
   return paid(
     operation,
     async (call, body) => {
       requireJson(call.request, body);
-      const { request, price } = await readChatCall(body, taskTariff, WITHOUT_HEADERS, step);
+      const sold = isBought({ payments }, call.request.headers) ? boughtTariff(taskTariff) : taskTariff;
+      const { request, price } = await readChatCall(body, sold, WITHOUT_HEADERS, step);
       if (request.isStream) throw new ParamError("invalid_request", "A task has no stream.", "stream");
-      return { priceMicroUsd: price.microUsd, work: () => Promise.reject(new Error("done by the task")) };
+      const { microUsd: priceMicroUsd, refused } = price;
+      const more = refused === undefined ? {} : { refused };
+      return { ...more, priceMicroUsd, work: () => Promise.reject(new Error("done by the task")) };
     },
     {
       bodyBytesMax,
@@ -153,7 +158,11 @@ function isTooLate(
   { expiresAt }: Price,
   headers: Headers,
 ): boolean {
-  if (expiresAt === null || clock.now() <= expiresAt) return false;
+  return expiresAt !== null && clock.now() > expiresAt && !isBought({ payments }, headers);
+}
+
+/** Returns whether the payment of a call is in the journal. */
+function isBought({ payments }: Pick<ChatRouteDependencies, "payments">, headers: Headers): boolean {
   const paymentId = payments.idOf(headers);
-  return paymentId === null || payments.find(paymentId) === null;
+  return paymentId !== null && payments.find(paymentId) !== null;
 }
