@@ -156,7 +156,7 @@ function describe({ path, type, schema }: ValueError): string {
 function demand(schema: TSchema): string {
   if (typeof schema.demand === "string") return schema.demand;
   if (Array.isArray(schema.enum)) return `must be one of ${schema.enum.join(", ")}`;
-  const { minimum, maximum, minLength, maxLength } = schema;
+  const { minimum, maximum, minLength, maxLength, maxItems } = schema;
   switch (schema.type) {
     case "boolean":
       return "must be true or false";
@@ -173,7 +173,7 @@ function demand(schema: TSchema): string {
       if (maxLength !== undefined) return `must be a string of ${minLength} to ${maxLength} characters`;
       return "must be a string";
     case "array":
-      return "must be an array";
+      return maxItems === undefined ? "must be an array" : `must be an array of at most ${maxItems}`;
     default:
       return "is not of the form that this field takes";
   }

@@ -58,6 +58,22 @@ async function isSigned(server: ScanServer, reply: object & { signature: string 
   return isVerified && Buffer.from(payload, "base64url").toString() === canonicalJson(rest);
 }
 
+test("too many resources are refused with their limit, and free", async () => {
+  await using server = await start();
+  const resources = Array.from({ length: 6 }, (_, n) => `https://good.example/${n}`);
+  const settled = facilitator.settled.size;
+  const reply = await fetch(`${server.url}/v1/scan`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ origin: "https://good.example", resources }),
+  });
+  expect([reply.status, (await jsonOf<{ error: { message: string } }>(reply)).error.message]).toEqual([
+    400,
+    "resources must be an array of at most 5.",
+  ]);
+  expect(facilitator.settled.size).toBe(settled);
+});
+
 test("a scan is paid once, signed, kept for all, and its score comes again from its evidence", async () => {
   await using server = await start();
   using service = startMadeUpService({});
