@@ -13,8 +13,8 @@ export type UpstreamCall = {
 /** The upstreams, in order of preference. */
 export type Upstreams = {
   /**
-   * Tries one after the other until one has answered, or sent its first token; those that failed repeatedly come last. Throws `upstream_failed` where all fail, and
-   * the reason of the signal where the caller has left.
+   * Tries one after the other until one has answered, or sent its first token; those that failed repeatedly come last.
+   * Throws `upstream_failed` where all fail, and the reason of the signal where the caller has left.
    */
   readonly ask: (call: UpstreamCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
   readonly states: () => readonly { readonly baseUrl: string; readonly isOpen: boolean }[];
