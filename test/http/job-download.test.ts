@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Call } from "../../src/http/call.ts";
-import { createDownloadShares } from "../../src/http/jobs/download-shares.ts";
+import { createDownloadShares, type DownloadShares } from "../../src/http/jobs/download-shares.ts";
 import { downloadOf } from "../../src/http/jobs/job-download.ts";
 import type { Job } from "../../src/jobs/job.ts";
 import { handClock } from "../billing/accounting.ts";
@@ -28,8 +28,28 @@ const partsOf = (count: number) => ({
   },
 });
 
+/** The shares, with a count of the downloads that are not disposed of. */
+function countedDownloads(clock = handClock()) {
+  const shares = createDownloadShares({ clock });
+  let underWay = 0;
+  const downloads: DownloadShares = {
+    ...shares,
+    enter(tenant) {
+      const place = shares.enter(tenant);
+      underWay += 1;
+      return {
+        [Symbol.dispose]() {
+          underWay -= 1;
+          place[Symbol.dispose]();
+        },
+      };
+    },
+  };
+  return { downloads, underWay: () => underWay };
+}
+
 test("each account has its share of downloads, which are in memory until they are read or their reader leaves", async () => {
-  const downloads = createDownloadShares({ clock: handClock() });
+  const { downloads, underWay } = countedDownloads();
   const open = async (accountId: string, parts = 30) => {
     const dependencies = { results: partsOf(parts), downloads, readerStallMs: 60_000 };
     const { body } = await downloadOf(callOf().call, jobOf(accountId), {}, dependencies);
@@ -39,26 +59,26 @@ test("each account has its share of downloads, which are in memory until they ar
   const [first, second, ...rest] = await Promise.all(Array.from({ length: 64 }, () => open("one")));
   await expect(open("one")).rejects.toThrow("too many results at once");
   const others = [await open("two"), await open("two")];
-  expect(downloads.underWay()).toBe(66);
+  expect(underWay()).toBe(66);
   expect((await new Response(first ?? null).bytes()).byteLength).toBe(3_000_000);
   await second?.cancel();
-  expect(downloads.underWay()).toBe(64);
+  expect(underWay()).toBe(64);
   await Promise.all([...rest, ...others].map((stream) => stream.cancel()));
-  expect(downloads.underWay()).toBe(0);
+  expect(underWay()).toBe(0);
 });
 
 test("of small results, too, an account has no more in memory at a time than a bounded number", async () => {
   const clock = handClock();
-  const downloads = createDownloadShares({ clock });
+  const { downloads, underWay } = countedDownloads(clock);
   const bodyOf = async (accountId: string, parts: number) => {
     const dependencies = { results: partsOf(parts), downloads, readerStallMs: 60_000 };
     return (await downloadOf(callOf().call, jobOf(accountId), {}, dependencies)).body;
   };
   for (let n = 0; n < 32; n += 1) expect(await bodyOf("one", 5)).toBeInstanceOf(Buffer);
   const streamed = await bodyOf("one", 5);
-  expect([streamed instanceof ReadableStream, downloads.underWay()]).toEqual([true, 1]);
+  expect([streamed instanceof ReadableStream, underWay()]).toEqual([true, 1]);
   expect((await new Response(streamed as ReadableStream).bytes()).byteLength).toBe(500_000);
-  expect(downloads.underWay()).toBe(0);
+  expect(underWay()).toBe(0);
   expect([await bodyOf("one", 0), await bodyOf("two", 5)]).toEqual([expect.any(Buffer), expect.any(Buffer)]);
   clock.advance(1_000);
   expect(await bodyOf("one", 5)).toBeInstanceOf(Buffer);
@@ -77,11 +97,11 @@ test("results that a filter skips are read no further once their caller has left
       yield await promise;
     },
   };
-  const downloads = createDownloadShares({ clock: handClock() });
+  const { downloads, underWay } = countedDownloads();
   const dependencies = { results, downloads, readerStallMs: 1_000 };
   const reply = downloadOf(call, jobOf("one"), { status: "risky" }, dependencies);
   await reading.promise;
   leaving.abort();
   await reply;
-  expect([finished, downloads.underWay()]).toEqual([[[200, "cut"]], 0]);
+  expect([finished, underWay()]).toEqual([[[200, "cut"]], 0]);
 });

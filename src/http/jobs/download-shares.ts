@@ -12,7 +12,6 @@ export type DownloadShares = {
    * download ends before.
    */
   readonly mayBeWhole: (tenant: string, bytes: number) => boolean;
-  readonly underWay: () => number;
 };
 
 /** Downloads at a time: each holds some 2 MB for a reader that stops, in parts that are ready and in the connection. */
@@ -40,6 +39,5 @@ export function createDownloadShares({ clock }: { readonly clock: Clock }): Down
       return { [Symbol.dispose]: () => places.release(tenant, 1) };
     },
     mayBeWhole: (tenant, bytes) => bytes <= UNCOUNTED_BYTES_MAX || whole.take(tenant, WHOLE_RATE).allowed,
-    underWay: places.held,
   };
 }
