@@ -1,17 +1,33 @@
 import { describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { createCsvReader } from "../../src/console/page/reading/csv-rows.ts";
+import { type CsvDialect, createCsvReader } from "../../src/console/page/reading/csv-rows.ts";
 import { createDistinctCount } from "../../src/console/page/reading/distinct-count.ts";
 import type { ReadReport, ReadRequest } from "../../src/console/page/reading/messages.ts";
 import { readList } from "../../src/console/page/reading/read-list.ts";
+import { type CsvForm, csvFormOf } from "../../src/tables/csv-form.ts";
+import { csvRecords } from "../../src/tables/csv-rows.ts";
+import { TableError } from "../../src/tables/table-error.ts";
 
-function rowsOf(text: string, delimiter: string, pieceChars: number): string[][] {
+function rowsOf(text: string, dialect: CsvDialect, pieceChars: number): string[][] {
   const rows: string[][] = [];
-  const reader = createCsvReader(delimiter, (cells) => rows.push([...cells]));
+  const reader = createCsvReader(dialect, (cells) => rows.push([...cells]));
   for (let at = 0; at < text.length; at += pieceChars) reader.push(text.slice(at, at + pieceChars));
   reader.end();
   return rows;
+}
+
+/** Null for a text that the server refuses. */
+async function serverRowsOf(text: string, form: CsvForm): Promise<string[][] | null> {
+  async function* whole() {
+    yield text;
+  }
+  try {
+    return (await Array.fromAsync(csvRecords("list", whole(), form))).flat().map((cells) => [...cells]);
+  } catch (error) {
+    if (error instanceof TableError) return null;
+    throw error;
+  }
 }
 
 async function reportsOf(request: Partial<ReadRequest> & Pick<ReadRequest, "file">): Promise<ReadReport[]> {
@@ -33,9 +49,22 @@ describe("the reading of a list before it is sent", () => {
           .map((row) => row.map((each) => `"${each.replaceAll('"', '""')}"`).join(";"))
           .join("\r\n");
         const expected: string[][] = parse(text, { delimiter: ";", relax_column_count: true });
-        expect(rowsOf(text, ";", pieceChars)).toEqual(expected);
+        expect(rowsOf(text, { ...csvFormOf(text), delimiter: ";" }, pieceChars)).toEqual(expected);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  test("malformed quotes and stray carriage returns are read as the server reads them", async () => {
+    const token = fc.constantFrom('"', '""', "a", " ", ";", "\n", "\r\n", "\r");
+    const text = fc.array(token, { maxLength: 10 }).map((tokens) => tokens.join(""));
+    await fc.assert(
+      fc.asyncProperty(text, fc.integer({ min: 1, max: 3 }), async (text, pieceChars) => {
+        const form = { ...csvFormOf(text), delimiter: ";" };
+        const expected = await serverRowsOf(text, form);
+        if (expected !== null) expect(rowsOf(text, form, pieceChars)).toEqual(expected);
+      }),
+      { numRuns: 2_000 },
     );
   });
 

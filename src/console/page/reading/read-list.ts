@@ -26,7 +26,8 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
   const start = new TextDecoder(encoding as "utf-8").decode(await file.slice(0, START_BYTES).arrayBuffer());
   const form = inputFormatOf({ name: file.name, path: file.name, hasColumns: false }, start);
   const found = form === "csv" ? csvFormOf(start) : null;
-  const delimiter = found === null ? null : (request.delimiter ?? found.delimiter);
+  const dialect = found === null ? null : { ...found, delimiter: request.delimiter ?? found.delimiter };
+  const fileForm = { form, delimiter: dialect?.delimiter ?? null };
   const distinct = createDistinctCount();
   let rows = 0;
   let waiting: Row[] | null = [];
@@ -39,7 +40,7 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
   const settle = () => {
     const first = waiting ?? [];
     waiting = null;
-    layout = layoutOf(first, request, { form, delimiter });
+    layout = layoutOf(first, request, fileForm);
     const data = layout.hasHeader ? first.slice(1) : first;
     report({ type: "preview", preview: { ...layout, rows: data.slice(0, ROWS_SHOWN) } });
     for (const row of data) count(row);
@@ -50,7 +51,7 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
     if (waiting.length > SAMPLE_ROWS) settle();
   };
 
-  const reader = readerOf(request, { form, delimiter }, take);
+  const reader = dialect === null ? lineReaderOf(request, form, take) : createCsvReader(dialect, take);
   let skip = found?.hint.length ?? 0;
   let bytes = 0;
   let reported = 0;
@@ -79,8 +80,7 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
 
 type FileForm = Pick<Preview, "form" | "delimiter">;
 
-function readerOf({ kind }: ReadRequest, { form, delimiter }: FileForm, take: (row: Row) => void) {
-  if (form === "csv") return createCsvReader(delimiter ?? ",", take);
+function lineReaderOf({ kind }: ReadRequest, form: Preview["form"], take: (row: Row) => void) {
   return createLineReader((line) => take([form === "ndjson" ? itemOf(line, kind) : line.trim()]));
 }
 
