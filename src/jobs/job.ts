@@ -8,6 +8,8 @@ export type JobUpload = {
   readonly given: InputForm | null;
   /** The form that the parts name, which must agree. */
   readonly said: InputForm | null;
+  /** The number of the part, where one alone has named them. */
+  readonly saidBy?: number | null;
   /** The charset that the parts name, which must agree. */
   readonly charset?: string;
   /** JSON, where that call was sent as JSON without a body: many clients send the type with every call. */

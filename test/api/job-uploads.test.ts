@@ -171,6 +171,29 @@ describe("parts", () => {
     expect((await results(key, named)).map(({ email }) => email)).toEqual(["jan\u00e9@good.com"]);
   });
 
+  test("name another type or charset when they are sent again, while no other part has named one", async () => {
+    const key = await server.signUp();
+    const csv = (charset: string) => ({ "Content-Type": `text/csv${charset}` });
+    const list = Buffer.from("email\njan\u00e9@good.com\n", "latin1");
+    const job = await begin(key, null);
+    const first = '"a@good.com"\n';
+    await stored(key, job, 1, first, { "Content-Type": "application/x-ndjson" });
+    await stored(key, job, 1, list, csv("; charset=koi8-r"));
+    await stored(key, job, 1, list, csv(""));
+    await stored(key, job, 1, list, csv("; charset=windows-1252"));
+    await stored(key, job, 2, "b@good.com\n", csv(""));
+    for (const n of [1, 2]) {
+      expect(await refusalOf(await put(key, job, n, first, { "Content-Type": "application/x-ndjson" }))).toBe(
+        "400 invalid_request",
+      );
+      expect(await refusalOf(await put(key, job, n, list, csv("; charset=koi8-r")))).toBe(
+        "400 invalid_request",
+      );
+    }
+    expect((await start(key, job)).status).toBe(202);
+    expect((await results(key, job)).map(({ email }) => email)).toEqual(["jan\u00e9@good.com", "b@good.com"]);
+  });
+
   test("cannot be announced with an unknown encoding", async () => {
     const key = await server.signUp();
     const call = { key, method: "POST" };

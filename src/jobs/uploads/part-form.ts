@@ -12,26 +12,41 @@ export type PartForm = {
 };
 
 /**
- * Returns the options of a job with what a part says; the same ones where nothing is new. Parts of one input are of one form
- * and charset; what the upload itself names goes before theirs. Throws `invalid_request` where they disagree.
+ * Returns the options of a job with what the part of a number says; the same ones where nothing is new. Parts of one input are
+ * of one form and charset; what the upload itself names goes before theirs. Where one part alone has named them it may name
+ * others when it is sent again. Throws `invalid_request` where parts disagree.
  */
-export function withPartForm(options: JobOptions, upload: JobUpload, part: PartForm): JobOptions {
-  const { form } = part;
+export function withPartForm(options: JobOptions, upload: JobUpload, n: number, part: PartForm): JobOptions {
+  const { form, charset } = part;
   if (form === null || upload.given !== null) return options;
+  const known = upload.saidBy === n ? withoutPartForm(options, upload) : options;
+  const noted = noteForm(known, known.upload ?? upload, n, { form, charset });
+  return Bun.deepEquals(noted, options) ? options : noted;
+}
+
+function noteForm(
+  options: JobOptions,
+  upload: JobUpload,
+  n: number,
+  { form, charset: partCharset }: PartForm & { readonly form: InputForm },
+): JobOptions {
   if (upload.said !== null && upload.said !== form) throw otherParts(upload.said);
   const saidCharset = upload.charset ?? null;
   const isNamed = options.encoding !== null && saidCharset === null;
-  const charset = isNamed ? null : part.charset;
+  const charset = isNamed ? null : partCharset;
   if (charset !== null && saidCharset !== null && encodingOf(charset) !== encodingOf(saidCharset)) {
     throw otherParts(saidCharset);
   }
-  const said = { ...upload, said: form };
-  if (charset === null || saidCharset !== null) {
-    return upload.said === form ? options : { ...options, upload: said };
-  }
+  const said = { ...upload, said: form, saidBy: upload.said === null ? n : null };
+  if (charset === null || saidCharset !== null) return { ...options, upload: said };
   // UTF-8 is read unless a byte order mark says otherwise.
   const encoding = encodingOf(charset) === "utf-8" ? null : charset;
   return { ...options, encoding, upload: { ...said, charset } };
+}
+
+function withoutPartForm(options: JobOptions, { charset, ...upload }: JobUpload): JobOptions {
+  const encoding = charset === undefined ? options.encoding : null;
+  return { ...options, encoding, upload: { ...upload, said: null, saidBy: null } };
 }
 
 const encodingOf = (label: string): string => decoderFor(label).encoding;

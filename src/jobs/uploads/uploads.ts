@@ -86,12 +86,12 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
 
   /** Notes what the input is, where the job does not know it yet. */
   async function noteForm(accountId: string, part: UploadedPart): Promise<void> {
-    const { jobId } = part;
+    const { jobId, n } = part;
     for (;;) {
       const { job, upload } = await receiving(accountId, jobId);
       if (starting.has(jobId)) throw startedAlready();
       const { options } = jobOf(job);
-      const noted = withPartForm(options, upload, part);
+      const noted = withPartForm(options, upload, n, part);
       if (noted === options) return;
       // Another part may have noted its form meanwhile.
       const changes = { options: JSON.stringify(noted) };
