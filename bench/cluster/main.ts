@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startBalancer } from "../../test/support/balancer.ts";
-import { freePort, type PostgresServer, startPostgres } from "../../test/support/postgres.ts";
+import { freePort } from "../../test/support/free-port.ts";
+import { type PostgresServer, startPostgres } from "../../test/support/postgres.ts";
 import { addressCorpus } from "../input.ts";
 import { startDns } from "../load/dns.ts";
 import { CORPUS } from "../load/jobs.ts";
@@ -96,7 +97,7 @@ type Cluster = AsyncDisposable & {
 /** Starts nodes on a database of their own, and warms them up. */
 async function startCluster(dns: string, postgres: PostgresServer): Promise<Cluster> {
   await using stack = new AsyncDisposableStack();
-  const ports = await Promise.all(Array.from({ length: NODES }, freePort));
+  const ports = await Promise.all(Array.from({ length: NODES }, () => freePort()));
   const url = await postgres.createDatabase();
   // As the page on clusters says: the cores are shared out where several nodes have one machine.
   const threads = `${Math.max(1, Math.floor(machine.cores / NODES))}`;
@@ -104,9 +105,8 @@ async function startCluster(dns: string, postgres: PostgresServer): Promise<Clus
   let key: string | undefined;
   for (const port of ports) {
     const environment = { DATABASE_URL: url, PORT: `${port}`, WORKER_THREADS: threads };
-    const node = stack.use(
-      await startServerProcess({ dns, environment, ...(key === undefined ? {} : { key }) }),
-    );
+    const known = key === undefined ? {} : { key };
+    const node = stack.use(await startServerProcess({ dns, environment, ...known }));
     nodes.push(node);
     key ??= node.key;
     await warmUp(node);

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { isBalancerInstalled, startBalancer } from "../support/balancer.ts";
 import { startCluster } from "../support/cluster.ts";
+import { freePort } from "../support/free-port.ts";
 import { accountOf } from "../support/json.ts";
-import { freePort, isPostgresInstalled } from "../support/postgres.ts";
+import { isPostgresInstalled } from "../support/postgres.ts";
 import { failedStart } from "../support/process.ts";
 
 const NODES = 2;
@@ -18,7 +19,7 @@ if (!isPostgresInstalled || !isBalancerInstalled) {
 test.if(isPostgresInstalled && isBalancerInstalled)(
   "a rolling upgrade under load fails no call, and an old node refuses the newer database",
   async () => {
-    const ports = await Promise.all(Array.from({ length: NODES }, freePort));
+    const ports = await Promise.all(Array.from({ length: NODES }, () => freePort()));
     await using cluster = await startCluster({
       nodesMax: NODES,
       ports,

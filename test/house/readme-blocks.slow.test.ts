@@ -5,6 +5,7 @@ import { ALLOCATOR } from "../../bench/load/processes.ts";
 import { readInferenceServiceConfig } from "../../src/app/inference-settings.ts";
 import { readConfig } from "../../src/app/settings.ts";
 import { readModels } from "../../src/inference/model-table.ts";
+import { freePort } from "../support/free-port.ts";
 import { jsonOf } from "../support/json.ts";
 import { changedIn } from "../support/project-copy.ts";
 import { type Reader, startReader } from "../support/reader.ts";
@@ -124,7 +125,7 @@ async function runNginx({ text }: Block): Promise<void> {
   await reader.run(
     `openssl req -x509 -newkey rsa:2048 -nodes ${subject} -keyout ${key} -out ${certificate} 2>&1`,
   );
-  const port = freePort();
+  const port = await freePort();
   const site = reader
     .placed(text)
     .replace("443", `127.0.0.1:${port}`)
@@ -180,18 +181,11 @@ async function proxied(url: string): Promise<Response> {
   }
 }
 
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
-}
-
 /** Has Caddy check the file, serves with it and a certificate of its own making, and calls the server through it. */
 async function runCaddy({ text }: Block): Promise<void> {
   if (CADDY === null) throw new Error("Caddy is not installed");
   const file = join(reader.folder, "Caddyfile");
-  const port = freePort();
+  const port = await freePort();
   const site = reader
     .placed(text)
     .replace("127.0.0.1:3000", new URL(reader.server.url).host)

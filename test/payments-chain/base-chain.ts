@@ -11,6 +11,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { base } from "viem/chains";
 import { createNonceManager, jsonRpc } from "viem/nonce";
+import { freePort } from "../support/free-port.ts";
 
 /** A local chain with the id of Base and a USDC at its real address. */
 
@@ -139,13 +140,6 @@ function compileToken(): `0x${string}` {
   if (typeof object !== "string")
     throw new Error(`the token does not compile: ${JSON.stringify(output.errors)}`);
   return `0x${object}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = server;
-  server.stop(true);
-  return port;
 }
 
 async function answers(ask: () => Promise<unknown>): Promise<void> {

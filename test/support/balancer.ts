@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { balancerConfig } from "../../src/tools/cluster/balancer.ts";
-import { freePort } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
 
 const PROGRAM = Bun.which("haproxy", { PATH: `${process.env.PATH ?? ""}:/usr/sbin` });
 const READY_EVERY_MS = 30;

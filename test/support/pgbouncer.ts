@@ -2,7 +2,8 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asPostgresUser, postgresOwner } from "../../src/tools/cluster/postgres-programs.ts";
-import { freePort, isListenedOn } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
+import { isListenedOn } from "./postgres.ts";
 
 const PROGRAM = Bun.which("pgbouncer", { PATH: `${process.env.PATH ?? ""}:/usr/sbin` });
 const READY_EVERY_MS = 30;

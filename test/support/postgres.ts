@@ -1,5 +1,4 @@
 import { chownSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -9,6 +8,7 @@ import {
   postgresPrograms,
   runCommand,
 } from "../../src/tools/cluster/postgres-programs.ts";
+import { freePort } from "./free-port.ts";
 
 const PROGRAMS = postgresPrograms() ?? "";
 const READY_EVERY_MS = 50;
@@ -206,18 +206,6 @@ async function answers(url: string): Promise<boolean> {
   } finally {
     await sql.close({ timeout: 0 }).catch(() => undefined);
   }
-}
-
-/** Returns a port that nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 /** Whether something listens at a port of this machine. */

@@ -5,11 +5,10 @@ import { createStubResolver } from "../../src/dns/resolver.ts";
 import type { ServerAddress } from "../../src/dns/server-address.ts";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { freePort } from "./free-port.ts";
 
 export type RealServer = AsyncDisposable & { readonly address: ServerAddress };
 
-const PORTS = { from: 20_000, to: 32_000 } as const;
-const PORT_ATTEMPTS = 20;
 const START_DEADLINE_MS = 20_000;
 const ATTEMPT_MS = 50;
 
@@ -40,7 +39,7 @@ export async function startNsd(
   known = Object.keys(zones)[0] ?? ".",
 ): Promise<RealServer> {
   const folder = mkdtempSync(join(tmpdir(), "assay-nsd-"));
-  const port = await freePort();
+  const port = await freePort(isFree);
   const entries = Object.entries(zones).map(([name, text], at) => {
     if (text !== null) writeFileSync(join(folder, `${at}.zone`), text);
     return `zone:\n  name: "${name}"\n  zonefile: "${at}.zone"\n`;
@@ -73,7 +72,7 @@ export async function startUnbound(
   forwards: Record<string, ServerAddress>,
 ): Promise<RealServer> {
   const folder = mkdtempSync(join(tmpdir(), "assay-unbound-"));
-  const port = await freePort();
+  const port = await freePort(isFree);
   const zone = (kind: string, [name, { ip, port: at }]: [string, ServerAddress]) =>
     `${kind}-zone:\n  name: "${name}"\n  ${kind}-addr: ${ip}@${at}\n`;
   const config = `server:
@@ -132,19 +131,12 @@ async function answers(address: ServerAddress, known: string): Promise<string> {
   return outcome === "nodata" || outcome === "answer" ? "answers" : `does not answer: ${outcome}`;
 }
 
-/**
- * A port below those that the system gives to connections: with thousands of connections of other tests, one of theirs
- * may be taken by TCP while it is still free by UDP, or be taken between this look and the start of the server.
- */
-async function freePort(): Promise<number> {
-  for (let attempt = 1; ; attempt += 1) {
-    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
-    try {
-      const server = await startFixtureServer({ zone: "", port });
-      await server.close();
-      return port;
-    } catch (error) {
-      if (attempt === PORT_ATTEMPTS) throw error;
-    }
+/** Whether a server may have the port by UDP and TCP. */
+async function isFree(port: number): Promise<boolean> {
+  try {
+    await (await startFixtureServer({ zone: "", port })).close();
+    return true;
+  } catch {
+    return false;
   }
 }
