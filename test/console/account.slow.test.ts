@@ -122,6 +122,8 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
       await tab.press("Revoke the key");
       await tab.sees("Revoked");
       expect((await server.call("/v1/account", { key: made })).status).toBe(401);
+      await tab.press(`Revoke asy_…${next.slice(-4)}`);
+      await tab.sees("the account is locked out on");
       expectQuiet(tab);
     },
     TEST_TIMEOUT_MS,

@@ -2,8 +2,10 @@ import { useState } from "preact/hooks";
 import { Await } from "../parts/await.tsx";
 import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/confirm.tsx";
+import { Moment } from "../parts/moment.tsx";
 import { Secret } from "../parts/secret.tsx";
 import { useConsole } from "../state/console.ts";
+import { lockedOutAt } from "../state/locked-out-at.ts";
 import { useLoad } from "../state/use-load.ts";
 import { useStore } from "../state/use-store.ts";
 import type { Key } from "../wire/bodies.ts";
@@ -18,6 +20,7 @@ export function KeysView() {
   const keys = useLoad((signal) => api.read<{ readonly data: readonly Key[] }>("/v1/account/keys", signal));
   const [secret, setSecret] = useState<{ readonly title: string; readonly value: string } | null>(null);
   const [dialog, setDialog] = useState<KeyDialog | null>(null);
+  const listed = keys.state.status === "ready" ? keys.state.value.data : [];
   const isOwn = ({ hint }: Key) => hint.slice(-4) === own.slice(-4);
   const isOver = ({ revoked_at, expires_at }: Key) =>
     revoked_at !== null || (expires_at !== null && Date.parse(expires_at) <= now());
@@ -58,6 +61,7 @@ export function KeysView() {
       {dialog?.act === "revoke" ? (
         <RevokeDialog
           entry={dialog.key}
+          lastEndsAt={lockedOutAt(listed, dialog.key, now())}
           isOwn={isOwn(dialog.key)}
           onClose={() => setDialog(null)}
           onRevoked={keys.reload}
@@ -69,11 +73,14 @@ export function KeysView() {
 
 function RevokeDialog({
   entry,
+  lastEndsAt,
   isOwn,
   onClose,
   onRevoked,
 }: {
   readonly entry: Key;
+  /** When nothing can manage the account any longer without it; null where another key has no end. */
+  readonly lastEndsAt: string | null;
   /** It is the key that this console is signed in with. */
   readonly isOwn: boolean;
   readonly onClose: () => void;
@@ -92,6 +99,12 @@ function RevokeDialog({
       }}
     >
       <p>Calls with it are refused from now on. This cannot be undone.</p>
+      {lastEndsAt === null ? null : (
+        <p>
+          No other key with the scope account works without an end: the account is locked out on{" "}
+          <Moment at={lastEndsAt} />, unless you create one before.
+        </p>
+      )}
       {isOwn ? <p>It is the key of this console: you will be signed out.</p> : null}
     </Confirm>
   );

@@ -75,7 +75,8 @@ export const deleteKey = operation({
   parameters: keyId,
   tag: "Account",
   summary: "End a key of the account at once",
-  description: "The last key with the scope `account` cannot be deleted.",
+  description:
+    "The last key with the scope `account` cannot be deleted. A key that has an end counts as one until then.",
   ...CHANGES_ACCOUNT,
   replies: { 204: { description: "The key is refused from now on." } },
   refusals: ["invalid_request", "not_found"],
