@@ -146,6 +146,7 @@ function routesOf(
     ...webhookRoutes({ accountRouting, webhooks: queues.webhooks }),
     ...jobRoutesOnDemand({
       routing,
+      guard,
       jobs: queues.jobs,
       uploads: queues.uploads,
       results: queues.jobResults,

@@ -17,6 +17,8 @@ export type Guard = {
    * The body is not read before.
    */
   readonly admit: (call: Call, needed: readonly KeyScope[]) => Answer<Account>;
+  /** Whether an admitted call, which goes on for long, would still be: its key has not ended, nor its account been suspended. */
+  readonly isStillValid: (call: Call) => Promise<boolean>;
   /**
    * Returns the account of a call that may repeat the rotation which expired its key: the key expired recently, and there is
    * an Idempotency-Key. Else null, also above a rate that bounds guessing. Such a call may get the kept reply and nothing
@@ -86,6 +88,14 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
       return found instanceof Promise
         ? found.then((account) => authorize(call, account, needed))
         : authorize(call, found, needed);
+    },
+    async isStillValid(call) {
+      try {
+        return (await keyRing.find(keyOf(call))) !== null;
+      } catch (error) {
+        if (error instanceof ApiError && error.code === "bad_key") return false;
+        throw error;
+      }
     },
     accountForReplay(call) {
       if (!call.request.headers.has("idempotency-key")) return null;

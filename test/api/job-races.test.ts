@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Job, JobPage } from "../../src/client/contract-types.ts";
+import type { CreatedKey, Job, JobPage } from "../../src/client/contract-types.ts";
 import { until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startFileServer, startTestServer, TEST_ZONE } from "../support/server.ts";
@@ -157,4 +157,23 @@ test("an account may send 64 parts at a time; the next is 503, and is accepted o
   for (const { goOn } of held) goOn();
   const taken = (await Promise.all(calls)).filter(({ status }) => status === 204);
   expect(taken).toHaveLength(64);
+});
+
+test("a stream of events ends with its key, while the job goes on", async () => {
+  const key = await server.signUp();
+  const made = await server.call("/v1/jobs", { key, body: "a@silent.com\n", headers: TEXT });
+  const path = `/v1/jobs/${(await jsonOf<Job>(made)).job_id}`;
+  // Paused, it is never finished.
+  expect((await server.call(`${path}/pause`, { key, method: "POST" })).status).toBe(200);
+  const other = await jsonOf<CreatedKey>(await server.call("/v1/account/keys", { key, body: {} }));
+  const streamed = await server.call(`${path}/events`, {
+    key: other.api_key,
+    signal: AbortSignal.timeout(10_000),
+  });
+  const text = streamed.text();
+  expect((await server.call(`/v1/account/keys/${other.key_id}`, { key, method: "DELETE" })).status).toBe(204);
+  expect(await text).toContain('"status":"paused"');
+  expect(await jsonOf<Job>(await server.call(path, { key }))).toMatchObject({ status: "paused" });
+  const again = await server.call(`${path}/events`, { key: other.api_key });
+  expect(await refusalOf(again)).toBe("401 bad_key");
 });

@@ -6,7 +6,7 @@ import type { Call } from "../call.ts";
 import type { Reply } from "../reply.ts";
 
 export type JobEventSource = {
-  /** Null once the job is gone, which ends the stream. */
+  /** Null once the job is gone or the caller's key has ended, which ends the stream. */
   readonly find: () => Promise<JobRecord | null>;
   readonly view: (job: JobRecord) => { readonly status: string };
   /** True once this process is ending: readers reconnect to another one. */

@@ -24,6 +24,7 @@ import type { Answer } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { FairTurns } from "../../platform/fair-turns.ts";
 import type { JobRecord } from "../../store/job-records.ts";
+import type { Guard } from "../auth.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import type { Call } from "../call.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
@@ -38,6 +39,7 @@ import type { Route, Routing } from "../routing.ts";
 
 export type JobRouteDependencies = {
   readonly routing: Routing;
+  readonly guard: Pick<Guard, "isStillValid">;
   readonly jobs: Jobs;
   readonly uploads: Uploads;
   readonly results: JobResults;
@@ -99,7 +101,8 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
       const jobId = idOf(call);
       const job = await jobs.find(accountId, jobId);
       meter.countCall({ accountId }, call.route);
-      const find = () => jobs.find(accountId, jobId).catch(nullWhereGone);
+      const find = async () =>
+        (await given.guard.isStillValid(call)) ? jobs.find(accountId, jobId).catch(nullWhereGone) : null;
       const source = { find, view, isEnding: given.draining, readerStallMs };
       return jobEventStream(call, job, { ...source, shares: eventStreams, tenant: accountId });
     }),
