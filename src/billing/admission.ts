@@ -1,17 +1,19 @@
 import type { FitsMonth, PlainUnitsOfMonth } from "../store/admit-port.ts";
 import { unitsBeforeMark } from "./quota-marks.ts";
-import { ledgerOf, unitsLeft } from "./usage-ledger.ts";
+import { ledgerOf, ledgerWhile, unitsLeft } from "./usage-ledger.ts";
 
 /**
  * The hard stop where several nodes charge: returns for each entry whether the month has the units left, in order of
- * arrival. An entry of a plan period that has ended began under it, and is let through.
+ * arrival. An entry of a plan period that has ended began under it, and may have what that one had left; one of an earlier
+ * month is let through.
  */
 export const fitsMonth: FitsMonth = (month, entries) => {
   const ledger = ledgerOf(month);
   return entries.map(({ planPeriodId, units }) => {
     const tally = ledger.tallies.find((known) => known.planPeriodId === planPeriodId);
-    if (units > 0 && tally === ledger.current && units > unitsLeft(ledger)) return false;
-    if (tally !== undefined) tally.units += units;
+    if (tally === undefined) return true;
+    if (units > 0 && units > unitsLeft(ledgerWhile(ledger, tally))) return false;
+    tally.units += units;
     return true;
   });
 };

@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import { nounOf } from "../contract/noun.ts";
+import type { PlanName } from "../contract/words.ts";
 import { formatUsd } from "./money.ts";
 import { secondOf } from "./period.ts";
 import { allowance, type Ledger, unitsLeft } from "./usage-ledger.ts";
@@ -16,6 +17,13 @@ export function quotaExceeded(ledger: Ledger, units: number, now: number): ApiEr
       ? `${needs}; ${used} of the ${allowance(ledger)} units of the ${current.plan} plan are used or held until ${until}. POST /v1/account/plan changes to a larger plan.`
       : `${needs}; the spend limit of ${formatUsd(spendLimitMicroUsd ?? 0)} USD pays for ${left} more until ${until}. POST /v1/account/plan changes it.`;
   return new ApiError("quota_exceeded", message, { retryAfterSeconds: secondsUntil(period.end, now) });
+}
+
+/** Returns the refusal of a call that needs more units than were left of the plan that it began under, and that has ended. */
+export function endedPlanExceeded(plan: PlanName, units: number): ApiError {
+  const needs = `This call needs ${units} ${nounOf(units, "unit")}`;
+  const message = `${needs}, and began under the ${plan} plan, which has ended and had fewer left. Send it again under the present one.`;
+  return new ApiError("quota_exceeded", message, { retryAfterSeconds: 1 });
 }
 
 /** Returns the whole seconds until a time, one at least. */

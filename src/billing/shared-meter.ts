@@ -10,7 +10,7 @@ import {
   type OpenCalls,
 } from "./meter.ts";
 import { type PlanCatalogue, planOf } from "./plans.ts";
-import { quotaExceeded } from "./quota-refusal.ts";
+import { endedPlanExceeded, quotaExceeded } from "./quota-refusal.ts";
 import { rateLimited } from "./rate-refusal.ts";
 import { createSharedChargeLog } from "./shared-charge-log.ts";
 import { createSharedLedgers } from "./shared-ledgers.ts";
@@ -53,8 +53,13 @@ export function createSharedMeter(dependencies: {
     },
     rateRefusal: (entry) => rateLimited(1, planNow(entry)),
     refresh: ledgers.refresh,
-    quotaRefusal: ({ accountId, at, units }) => {
-      const refusal = quotaExceeded(ledgers.of(accountId, at), units, clock.now());
+    quotaRefusal: ({ accountId, at, units, planPeriodId }) => {
+      const ledger = ledgers.of(accountId, at);
+      const ended = ledger.tallies.slice(0, -1).find((tally) => tally.planPeriodId === planPeriodId);
+      const refusal =
+        ended === undefined
+          ? quotaExceeded(ledger, units, clock.now())
+          : endedPlanExceeded(ended.plan, units);
       ledgers.forget(accountId);
       return refusal;
     },

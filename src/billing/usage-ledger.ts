@@ -104,6 +104,14 @@ export function ledgerOf(
   return { accountId, period, tallies, current, includedUnits, spendLimitMicroUsd };
 }
 
+/** Returns the ledger as if a plan period of the month still ran, with all that is charged to it. */
+export function ledgerWhile(ledger: Ledger, tally: Tally): Ledger {
+  if (tally === ledger.current) return ledger;
+  const current = { ...tally, endsAt: ledger.period.end };
+  const tallies = [...ledger.tallies.slice(0, ledger.tallies.indexOf(tally)), current];
+  return { ...ledger, tallies, current, includedUnits: includedShare(ledger.period, current) };
+}
+
 /** Returns whether the month of the running plan period has ended. */
 export function isOver({ planPeriods }: AccountMonth, now: number): boolean {
   const running = planPeriods.at(-1);

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { fitsMonth } from "../../src/billing/admission.ts";
+import type { AccountMonth, PlanPeriodRecord } from "../../src/store/account-records.ts";
+
+const START = Date.parse("2026-11-01");
+const END = Date.parse("2026-12-01");
+const UPGRADE = Date.parse("2026-11-16");
+
+const FREE = { plan: "free", monthlyPriceMicroUsd: 0, includedUnits: 1_000, overagePriceMicroUsd: null };
+const STARTER = {
+  plan: "starter",
+  monthlyPriceMicroUsd: 29_000_000,
+  includedUnits: 25_000,
+  overagePriceMicroUsd: 1_500,
+};
+
+type Ran = Pick<PlanPeriodRecord, "startsAt" | "endsAt" | "units"> & Partial<PlanPeriodRecord>;
+
+function monthOf(spendLimitMicroUsd: number | null, ...planPeriods: readonly Ran[]): AccountMonth {
+  const account = {
+    accountId: "acc_a",
+    email: "a@good.com",
+    normalized: "a@good.com",
+    name: null,
+    company: null,
+    country: null,
+    referralCode: null,
+    plan: "starter",
+    pendingPlan: null,
+    spendLimitMicroUsd,
+    createdAt: START,
+    suspendedAt: null,
+    erasedAt: null,
+  };
+  const rest = { accountId: "acc_a", periodStart: START, periodEnd: END, calls: 0, invoiceId: null };
+  const records = planPeriods.map((ran, at) => ({
+    ...FREE,
+    ...rest,
+    planPeriodId: at + 1,
+    creditedUnits: 0,
+    ...ran,
+  }));
+  return { account, planPeriods: records };
+}
+
+const entryOf = (planPeriodId: number, units: number) => ({
+  accountId: "acc_a",
+  planPeriodId,
+  at: UPGRADE,
+  endpoint: "/v1/x",
+  units,
+  calls: 1,
+});
+
+describe("charges of calls that began under a plan which has ended meanwhile", () => {
+  const ended = { startsAt: START, endsAt: UPGRADE };
+  const running = { ...STARTER, startsAt: UPGRADE, endsAt: null, units: 0 };
+
+  test("pass no hard stop of it, however many there are", () => {
+    const month = monthOf(null, { ...ended, units: 700 }, running);
+    const entries = [200, 101, 100, 1, 0].map((units) => entryOf(1, units));
+    expect(fitsMonth(month, entries)).toEqual([true, false, true, false, true]);
+    expect(fitsMonth(month, [entryOf(1, 301), entryOf(2, 20_000)])).toEqual([false, true]);
+  });
+
+  test("may have all that the plan would have had by the end of the month", () => {
+    const month = monthOf(0, { ...ended, ...STARTER, units: 24_000 }, { ...running, plan: "growth" });
+    expect(fitsMonth(month, [entryOf(1, 1_000), entryOf(1, 1)])).toEqual([true, false]);
+  });
+
+  test("pass no spend limit", () => {
+    // The base price and a hundred units.
+    const month = monthOf(29_150_000, { ...ended, ...STARTER, units: 25_000 }, running);
+    expect(fitsMonth(month, [entryOf(1, 101), entryOf(1, 100), entryOf(1, 1)])).toEqual([false, true, false]);
+  });
+
+  test("of an earlier month are let through", () => {
+    const month = monthOf(null, { startsAt: START, endsAt: null, units: 1_000 });
+    expect(fitsMonth(month, [entryOf(7, 100), entryOf(1, 1)])).toEqual([true, false]);
+  });
+});
