@@ -1,6 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
 import { nounOf } from "../contract/noun.ts";
-import type { PlanName } from "../contract/words.ts";
 import { formatUsd } from "./money.ts";
 import { secondOf } from "./period.ts";
 import { allowance, type Ledger, unitsLeft } from "./usage-ledger.ts";
@@ -19,10 +18,10 @@ export function quotaExceeded(ledger: Ledger, units: number, now: number): ApiEr
   return new ApiError("quota_exceeded", message, { retryAfterSeconds: secondsUntil(period.end, now) });
 }
 
-/** Returns the refusal of a call that needs more units than were left of the plan that it began under, and that has ended. */
-export function endedPlanExceeded(plan: PlanName, units: number): ApiError {
+/** Returns the refusal of a call that needs more units than were left of the plan or month that it began in, and that has ended. */
+export function endedPlanExceeded(units: number): ApiError {
   const needs = `This call needs ${units} ${nounOf(units, "unit")}`;
-  const message = `${needs}, and began under the ${plan} plan, which has ended and had fewer left. Send it again under the present one.`;
+  const message = `${needs}, and began under a plan or in a month that has ended and had fewer left. Send it again.`;
   return new ApiError("quota_exceeded", message, { retryAfterSeconds: 1 });
 }
 

@@ -55,11 +55,8 @@ export function createSharedMeter(dependencies: {
     refresh: ledgers.refresh,
     quotaRefusal: ({ accountId, at, units, planPeriodId }) => {
       const ledger = ledgers.of(accountId, at);
-      const ended = ledger.tallies.slice(0, -1).find((tally) => tally.planPeriodId === planPeriodId);
-      const refusal =
-        ended === undefined
-          ? quotaExceeded(ledger, units, clock.now())
-          : endedPlanExceeded(ended.plan, units);
+      const isRunning = planPeriodId === ledger.current.planPeriodId;
+      const refusal = isRunning ? quotaExceeded(ledger, units, clock.now()) : endedPlanExceeded(units);
       ledgers.forget(accountId);
       return refusal;
     },

@@ -48,7 +48,7 @@ export type Admitted = {
   readonly units: ReadonlyMap<number, number>;
 };
 
-/** Returns for each entry whether the month has the units left, in order of arrival. */
+/** Returns for each entry whether the month, which is theirs, has the units left, in order of arrival. */
 export type FitsMonth = (month: AccountMonth, entries: readonly ChargeEntry[]) => readonly boolean[];
 
 /** Returns the shares of a month's units that are used up by further units. */

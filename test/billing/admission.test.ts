@@ -73,9 +73,4 @@ describe("charges of calls that began under a plan which has ended meanwhile", (
     const month = monthOf(29_150_000, { ...ended, ...STARTER, units: 25_000 }, running);
     expect(fitsMonth(month, [entryOf(1, 101), entryOf(1, 100), entryOf(1, 1)])).toEqual([false, true, false]);
   });
-
-  test("of an earlier month are let through", () => {
-    const month = monthOf(null, { startsAt: START, endsAt: null, units: 1_000 });
-    expect(fitsMonth(month, [entryOf(7, 100), entryOf(1, 1)])).toEqual([true, false]);
-  });
 });

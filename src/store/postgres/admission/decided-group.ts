@@ -1,5 +1,5 @@
 import { and, sql } from "drizzle-orm";
-import type { AccountMonth } from "../../account-records.ts";
+import type { AccountMonth, ChargeEntry } from "../../account-records.ts";
 import type {
   Admission,
   AdmissionGroup,
@@ -13,7 +13,7 @@ import type { QuotaMark } from "../../billing-port.ts";
 import { chargeSums } from "../../charge-sums.ts";
 import { lockAccounts } from "../account-locks.ts";
 import { keepClock } from "../billing/clock-rows.ts";
-import { monthsOf } from "../billing/month-rows.ts";
+import { monthsByPlanPeriod, monthsOf } from "../billing/month-rows.ts";
 import { accountIdsOf, writeCharges, writeMarks } from "../billing/usage-cases.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { chunkName, finishChunk, lockChunks } from "../jobs/chunk-rows.ts";
@@ -64,7 +64,7 @@ export async function decideGroup(
     if (chunk !== null && !held.has(chunkName(chunk))) return "chunk_lost";
     return passesRate(admission) ? "charged" : "rate";
   });
-  refuseBeyondQuota(admissions, outcomes, months, fits);
+  refuseBeyondQuota(admissions, outcomes, await monthsByEntry(orm, entries, months), fits);
   const admitted = admissions.filter((_, index) => outcomes[index] === "charged");
   const written: Promise<void>[] = [
     writeCharges(orm, chargeSums([...admitted.map(({ entry }) => entry), ...others])),
@@ -81,28 +81,41 @@ export async function decideGroup(
   return { outcomes, units: await units };
 }
 
-/** Asks which entries the months have units for, account by account, in order of arrival. */
+/** Asks which entries their months have units for, month by month, in order of arrival. */
 function refuseBeyondQuota(
   admissions: readonly Admission[],
   outcomes: AdmissionOutcome[],
-  months: ReadonlyMap<string, AccountMonth>,
+  monthOf: (entry: ChargeEntry) => AccountMonth | undefined,
   fits: FitsMonth,
 ): void {
-  const places = new Map<string, number[]>();
+  const places = new Map<AccountMonth | undefined, number[]>();
   for (const [index, { entry }] of admissions.entries()) {
     if (outcomes[index] !== "charged") continue;
-    const known = places.get(entry.accountId);
-    if (known === undefined) places.set(entry.accountId, [index]);
+    const month = monthOf(entry);
+    const known = places.get(month);
+    if (known === undefined) places.set(month, [index]);
     else known.push(index);
   }
-  for (const [accountId, indexes] of places) {
-    const month = months.get(accountId);
+  for (const [month, indexes] of places) {
     const asked = indexes.flatMap((index) => admissions[index]?.entry ?? []);
     const fitting = month === undefined ? [] : fits(month, asked);
     for (const [place, index] of indexes.entries()) {
       if (fitting[place] !== true) outcomes[index] = "quota";
     }
   }
+}
+
+/** Returns what gives each entry its month; those that have ended since their calls began are read. */
+async function monthsByEntry(
+  orm: Orm,
+  entries: readonly ChargeEntry[],
+  running: ReadonlyMap<string, AccountMonth>,
+): Promise<(entry: ChargeEntry) => AccountMonth | undefined> {
+  const isRunning = ({ accountId, planPeriodId }: ChargeEntry) =>
+    running.get(accountId)?.planPeriods.some((known) => known.planPeriodId === planPeriodId) === true;
+  const ended = entries.filter((entry) => !isRunning(entry)).map(({ planPeriodId }) => planPeriodId);
+  const endedMonths = ended.length === 0 ? null : await monthsByPlanPeriod(orm, ended);
+  return (entry) => endedMonths?.get(entry.planPeriodId) ?? running.get(entry.accountId);
 }
 
 /** The shares of months that these charges use up; those of a plan period that has ended use nothing of the running one. */

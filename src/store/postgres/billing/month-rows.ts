@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { AccountMonth, EndpointUse } from "../../account-records.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { accounts, planPeriods, usageDays } from "../schema.ts";
@@ -26,23 +26,53 @@ export async function monthsOf(
   return months;
 }
 
-const runningMonths = builtOnce((orm) => {
-  const running = orm
-    .select({ accountId: planPeriods.accountId, periodStart: planPeriods.periodStart })
+/** Returns the months of plan periods, whether they run or not, by the ids of all plan periods in them. */
+export async function monthsByPlanPeriod(
+  orm: Orm,
+  planPeriodIds: readonly number[],
+): Promise<ReadonlyMap<number, AccountMonth>> {
+  const rows = await monthsOfPlanPeriods(orm).execute({ planPeriodIds: arrayOf(planPeriodIds) });
+  const months = new Map<number, AccountMonth>();
+  const ofMonth = Map.groupBy(rows, ({ planPeriod }) => `${planPeriod.accountId} ${planPeriod.periodStart}`);
+  for (const periods of ofMonth.values()) {
+    const [first] = periods;
+    if (first === undefined) continue;
+    const month = { account: first.account, planPeriods: periods.map(({ planPeriod }) => planPeriod) };
+    for (const { planPeriodId } of month.planPeriods) months.set(planPeriodId, month);
+  }
+  return months;
+}
+
+const runningMonths = builtOnce((orm) =>
+  monthsWhere(
+    orm,
+    and(sql`${planPeriods.accountId} = ${listIn("accountIds", "text")}`, isNull(planPeriods.endsAt)),
+  ).prepare("running_months"),
+);
+
+const monthsOfPlanPeriods = builtOnce((orm) =>
+  monthsWhere(orm, sql`${planPeriods.planPeriodId} = ${listIn("planPeriodIds", "bigint")}`).prepare(
+    "months_of_plan_periods",
+  ),
+);
+
+/** Selects the months that have a plan period for which the condition holds. */
+function monthsWhere(orm: Orm, condition: SQL | undefined) {
+  const asked = orm
+    .selectDistinct({ accountId: planPeriods.accountId, periodStart: planPeriods.periodStart })
     .from(planPeriods)
-    .where(and(sql`${planPeriods.accountId} = ${listIn("accountIds", "text")}`, isNull(planPeriods.endsAt)))
-    .as("running");
+    .where(condition)
+    .as("asked");
   return orm
     .select({ account: accounts, planPeriod: planPeriods })
-    .from(running)
-    .innerJoin(accounts, eq(accounts.accountId, running.accountId))
+    .from(asked)
+    .innerJoin(accounts, eq(accounts.accountId, asked.accountId))
     .innerJoin(
       planPeriods,
-      and(eq(planPeriods.accountId, running.accountId), eq(planPeriods.periodStart, running.periodStart)),
+      and(eq(planPeriods.accountId, asked.accountId), eq(planPeriods.periodStart, asked.periodStart)),
     )
-    .orderBy(asc(planPeriods.planPeriodId))
-    .prepare("running_months");
-});
+    .orderBy(asc(planPeriods.planPeriodId));
+}
 
 /** Returns the month of an account that is known to exist. */
 export async function existingMonth(orm: Orm, accountId: string): Promise<AccountMonth> {
