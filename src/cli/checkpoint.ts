@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { isObject } from "../platform/json-value.ts";
 import { CliError } from "./failure.ts";
+import { isOfOther, type ProcessMark } from "./process-mark.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
 import type { Tally } from "./tally.ts";
 
@@ -18,6 +19,8 @@ export type Checkpoint = {
   readonly itemsHash: string;
   readonly outputBytes: number;
   readonly tally: Tally;
+  /** The process that writes the output; null where it cannot be known. */
+  readonly writer: ProcessMark | null;
 };
 
 export function checkpointPath(output: string): string {
@@ -29,6 +32,14 @@ export function readCheckpoint(output: string): Checkpoint | null {
   const state = readStateFile(checkpointPath(output));
   if (state === null || isCheckpoint(state)) return state;
   throw new CliError(`${checkpointPath(output)} is damaged; remove it and ${output} and start anew.`);
+}
+
+/** Throws CliError where another process writes the output now: the lines of both would mix. */
+export function refuseOtherWriter(output: string): void {
+  const state = readStateFile(checkpointPath(output));
+  const writer = isCheckpoint(state) ? (state.writer ?? null) : null;
+  if (writer === null || !isOfOther(writer)) return;
+  throw new CliError(`${output} is being written by process ${writer.pid}: wait for its end, or end it.`);
 }
 
 function isCheckpoint(state: unknown): state is Checkpoint {

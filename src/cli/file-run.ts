@@ -3,7 +3,7 @@ import { createTable, type TableForm } from "../tables/table.ts";
 import { KINDS, type Task } from "../tables/task.ts";
 import { PLAIN_TEXT } from "../tables/text-form.ts";
 import { runBlocks } from "./block-run.ts";
-import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
+import { type Checkpoint, readCheckpoint, refuseOtherWriter } from "./checkpoint.ts";
 import { CliError } from "./failure.ts";
 import type { FileRun, FileRunDependencies } from "./file-run-options.ts";
 import { type Input, type InputOptions, openRows } from "./input.ts";
@@ -17,6 +17,7 @@ import { openSource, type Source } from "./source.ts";
  * that is a file, a checkpoint to resume from. Throws CliError.
  */
 export async function verifyFile(run: FileRun, dependencies: FileRunDependencies): Promise<number> {
+  if (run.output !== null) refuseOtherWriter(run.output);
   const from = run.resume ? checkpointOf(run) : null;
   const source = openSource(run.input.path, run.input.encoding);
   const input = await openRows(source, run.task.kind, run.input);
@@ -36,6 +37,8 @@ export async function verifyFile(run: FileRun, dependencies: FileRunDependencies
   const { force } = run;
   const resumeAt = from?.outputBytes ?? null;
   const { encoding } = form.textForm;
+  // Counting the cost may have taken long.
+  if (run.output !== null) refuseOtherWriter(run.output);
   const output = openOutput({ path: run.output, force, resumeAt, inputPath: run.input.path, encoding });
   if (!run.quiet) dependencies.stderr.write(notes.map((note) => `${note}\n`).join(""));
   const { clock, newRunId } = dependencies;

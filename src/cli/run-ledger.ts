@@ -7,6 +7,7 @@ import type { Block } from "./blocks.ts";
 import { type Checkpoint, checkpointPath, removeCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { CliError } from "./failure.ts";
 import type { Output } from "./output.ts";
+import { processMark } from "./process-mark.ts";
 import { addToTally, EMPTY_TALLY, type Tally } from "./tally.ts";
 
 /** Keeps output, counts and checkpoint consistent: the checkpoint is never ahead of the output. */
@@ -66,6 +67,7 @@ export function createLedger({
 }: LedgerDependencies): Ledger {
   // Blocks of another size are other calls to the server.
   const runId = from !== null && from.blockRows === blockRows ? from.runId : newRunId();
+  const writer = processMark(process.pid);
   const hash = createHash("sha1");
   let tally = from?.tally ?? EMPTY_TALLY;
   let outputBytes = output.position();
@@ -96,6 +98,7 @@ export function createLedger({
       itemsHash,
       outputBytes,
       tally,
+      writer,
     });
     savedRows = rows;
   }

@@ -108,6 +108,28 @@ test("goes on only with the same input, the same options and the output as it wa
   expect(await room.read("same.csv")).toBe(whole);
 });
 
+test.skipIf(process.platform !== "linux")(
+  "a second run on an output is refused, and harms nothing",
+  async () => {
+    room.dns.setZone(`${TEST_ZONE}${LAST} !silent\n`);
+    const args = ["in.csv", "-q", "-o", "shared.csv"];
+    const { child, ended } = room.start(args, { env: { DNS_TIMEOUT_MS: "20000" } });
+    while (child.exitCode === null && !(await room.exists("shared.csv.resume"))) await Bun.sleep(2);
+    for (const option of ["--resume", "--force", "--no-dns"]) {
+      const { exitCode, stderr } = await room.run([...args, option]);
+      expect(stderr).toBe(
+        `shared.csv is being written by process ${child.pid}: wait for its end, or end it.\n`,
+      );
+      expect(exitCode).toBe(1);
+    }
+    child.kill("SIGKILL");
+    await ended;
+    room.dns.setZone(TEST_ZONE);
+    expect((await room.run([...args, "--resume"])).exitCode).toBe(0);
+    expect(await room.read("shared.csv")).toBe(whole);
+  },
+);
+
 test("a grown input is gone on with", async () => {
   await room.write("grow.csv", csvOf(700));
   const broken = `${csvOf(700)}700,"user`;
