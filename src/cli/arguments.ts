@@ -45,7 +45,8 @@ comes back to it, also while it was being sent. The output is the one of a run w
 Exit codes:
   ${EXIT.done}    done
   ${EXIT.badInput}    the command is wrong, or the input cannot be read
-  ${EXIT.someUnchecked}    done, but some items could not be checked (${UNCHECKED_WORDS.join(", ")}), or the DNS is at fault
+  ${EXIT.someUnchecked}    done, but some items could not be checked (${UNCHECKED_WORDS.join(", ")}), the DNS is at fault,
+       or the input was changed while it was read
   ${EXIT.stopped}    stopped half-way: the disk or the server failed
   ${EXIT.interrupted}  interrupted (${EXIT.terminated}: terminated)
   ${EXIT.brokenPipe}  the reader of standard output has left

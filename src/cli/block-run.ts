@@ -49,9 +49,14 @@ export async function runBlocks(work: Work): Promise<number> {
   progress.stop();
   ledger.finish();
   if (!run.quiet) stderr.write(summaryOf(work, (clock.monotonic() - startedMs) / 1000));
-  const trouble = await work.verifier.trouble();
-  if (trouble !== null) stderr.write(`${trouble}\n`);
-  return trouble !== null || uncheckedCount(ledger.tally()) > 0 ? EXIT.someUnchecked : EXIT.done;
+  const troubles = [await work.verifier.trouble(), changeText(source)].filter((trouble) => trouble !== null);
+  stderr.write(troubles.map((trouble) => `${trouble}\n`).join(""));
+  return troubles.length > 0 || uncheckedCount(ledger.tally()) > 0 ? EXIT.someUnchecked : EXIT.done;
+}
+
+function changeText({ name, isChanged }: Source): string | null {
+  if (!isChanged()) return null;
+  return `${name} was changed while it was read: rows may be missing, and the last one may be cut. Check it again.`;
 }
 
 function summaryOf({ run, ledger, from, output }: Work, seconds: number): string {

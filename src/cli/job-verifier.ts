@@ -3,7 +3,7 @@ import type { Job } from "../client/contract-types.ts";
 import type { Result, Task } from "../tables/task.ts";
 import { BLOCK_ROWS_MAX, type BlockResults, type Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
-import { cliError, isResultOf } from "./server-reply.ts";
+import { cliError, foreignReply, hasKnownStatus, isResultOf } from "./server-reply.ts";
 
 export type JobResultsSource = {
   readonly client: Client;
@@ -30,6 +30,7 @@ export function createJobVerifier({ client, url, job, task, afterRow }: JobResul
       const { row: place, ...result } = value;
       row += 1;
       if (place !== row || !isResultOf(task, item, result)) throw other;
+      if (!hasKnownStatus(task, result)) throw foreignReply(url, EXIT.stopped);
       block.push(result);
     }
     if (items.length < BLOCK_ROWS_MAX && row !== job.counts.rows) throw other;

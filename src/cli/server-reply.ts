@@ -2,7 +2,7 @@ import type { Job } from "../client/contract-types.ts";
 import { IncompleteReplyError, RefusedError, UnreachableError } from "../client/failure.ts";
 import { UNREADABLE } from "../client/transport.ts";
 import { isObject } from "../platform/json-value.ts";
-import { KINDS, type Result, type Task } from "../tables/task.ts";
+import { KINDS, type Result, statusOf, type Task } from "../tables/task.ts";
 import { CliError, EXIT } from "./failure.ts";
 
 /** A batch shows the beginning of a longer item. */
@@ -15,10 +15,21 @@ export function isResultOf({ kind }: Task, item: string, result: unknown): resul
   return result[KINDS[kind].field] === item;
 }
 
+/** Whether a result has a status by which it can be counted and filtered. */
+export function hasKnownStatus(task: Task, result: Result): boolean {
+  return KINDS[task.kind].statuses.includes(statusOf(task, result));
+}
+
+/** Whether a server says how many units it charged. */
+export function isUnitCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
 /** Returns the job that a server answered with. Throws CliError for anything else. */
 export function jobFrom(url: string, job: Job): Job {
   const reply: unknown = job;
-  if (isObject(reply) && typeof reply.job_id === "string" && isObject(reply.counts)) return job;
+  const isJob = isObject(reply) && typeof reply.job_id === "string" && isObject(reply.counts);
+  if (isJob && isUnitCount(reply.units_charged)) return job;
   throw foreignReply(url, EXIT.stopped);
 }
 

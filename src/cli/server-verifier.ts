@@ -4,7 +4,7 @@ import type { Task } from "../tables/task.ts";
 import { BLOCK_ROWS_MAX, type BlockResults, type ServerTarget, type Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { budgetOf } from "./run-cost.ts";
-import { cliError, foreignReply, isResultOf } from "./server-reply.ts";
+import { cliError, foreignReply, hasKnownStatus, isResultOf, isUnitCount } from "./server-reply.ts";
 
 const BLOCKS_IN_FLIGHT = 4;
 
@@ -20,10 +20,14 @@ export async function createServerVerifier(
     blocksInFlight: BLOCKS_IN_FLIGHT,
     budget: budgetOf(account, plans),
     trouble: async () => null,
-    verify: (items, name) =>
-      verifyItems(client, task, items, name).catch((error: unknown) => {
+    async verify(items, name) {
+      const block = await verifyItems(client, task, items, name).catch((error: unknown) => {
         throw cliError(error, url, EXIT.stopped);
-      }),
+      });
+      const isReadable = block.results.every((result) => hasKnownStatus(task, result));
+      if (!isReadable || !isUnitCount(block.unitsCharged)) throw foreignReply(url, EXIT.stopped);
+      return block;
+    },
     [Symbol.asyncDispose]: async () => {},
   };
 }

@@ -1,5 +1,6 @@
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream, type Stats, statSync } from "node:fs";
 import { systemReason } from "../platform/system-reason.ts";
+import { mistakenFormOf, unmarkedUtf16Of } from "../tables/mistaken-form.ts";
 import { encodingByMark, MARK_BYTES, type WrittenEncoding, writtenEncoding } from "../tables/text-form.ts";
 import { CliError } from "./failure.ts";
 
@@ -11,6 +12,8 @@ export type Source = {
   /** Null where it cannot be known. */
   readonly bytesTotal: number | null;
   readonly bytesRead: () => number;
+  /** Whether the file is another one than when it was opened: rows may be cut or missing. */
+  readonly isChanged: () => boolean;
   /** How the text is encoded: known once its first piece has been read. */
   readonly encoding: () => SourceEncoding;
 };
@@ -22,7 +25,12 @@ const READ_BYTES = 262_144;
 /** Opens a file, or standard input for `-`. Throws CliError, here or while it is read, where it is no text. */
 export function openSource(path: string, encoding: string | undefined): Source {
   const name = path === "-" ? "Standard input" : path;
-  const bytesTotal = path === "-" ? null : sizeOf(path);
+  const before = path === "-" ? null : fileStat(path);
+  const isChanged = () => {
+    if (before === null) return false;
+    const now = statSync(path, { throwIfNoEntry: false });
+    return now !== undefined && (now.size !== before.size || now.mtimeMs !== before.mtimeMs);
+  };
   let bytesRead = 0;
   let found: SourceEncoding = { encoding: "utf-8", hasMark: false };
   const bytes = path === "-" ? Bun.stdin.stream() : createReadStream(path, { highWaterMark: READ_BYTES });
@@ -31,6 +39,7 @@ export function openSource(path: string, encoding: string | undefined): Source {
     let decoder: TextDecoder | null = null;
     for await (const piece of withWholeMark(chunks(bytes, name))) {
       if (decoder === null) {
+        refuseMistaken(piece, name, encoding);
         const marked = encodingByMark(piece);
         decoder = decoderFor(encoding ?? marked ?? "utf-8");
         found = { encoding: writtenEncoding(decoder.encoding), hasMark: marked === decoder.encoding };
@@ -41,14 +50,22 @@ export function openSource(path: string, encoding: string | undefined): Source {
     if (decoder !== null) yield decode(decoder, null, { name, at: bytesRead });
   }
 
-  return { name, text: read(), bytesTotal, bytesRead: () => bytesRead, encoding: () => found };
+  return {
+    name,
+    text: read(),
+    bytesTotal: before?.size ?? null,
+    bytesRead: () => bytesRead,
+    isChanged,
+    encoding: () => found,
+  };
 }
 
-function sizeOf(path: string): number | null {
+/** Returns null for what is no regular file, such as a pipe. */
+function fileStat(path: string): Stats | null {
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) throw new CliError(`${path} is a folder, not a file.`);
-    return stat.isFile() ? stat.size : null;
+    return stat.isFile() ? stat : null;
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(`${path} cannot be read: ${systemReason(error)}.`);
@@ -76,6 +93,15 @@ async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
     }
   }
   if (start !== null && start.byteLength > 0) yield start;
+}
+
+/** Throws CliError where the first bytes are those of another kind of file, or of an encoding that must be named. */
+function refuseMistaken(first: Uint8Array, name: string, encoding: string | undefined): void {
+  const form = mistakenFormOf(first);
+  if (form !== null) throw new CliError(`${name} is not text but ${form.name}: ${form.advice}.`);
+  const unmarked = encoding === undefined ? unmarkedUtf16Of(first) : null;
+  if (unmarked === null) return;
+  throw new CliError(`${name} is UTF-16 without its byte order mark: name it with --encoding ${unmarked}.`);
 }
 
 function decoderFor(encoding: string): TextDecoder {

@@ -121,6 +121,16 @@ describe("a body that is no list stores nothing", () => {
     expect(await jobsOf(own)).toEqual([]);
   });
 
+  test("what is no text, or text that does not say that it is UTF-16, is named", async () => {
+    const own = await server.signUp();
+    const messageOf = async (body: string | Uint8Array) => await (await create(body, CSV, "", own)).text();
+    const packed = await messageOf(gzipSync("email\na@good.com\n"));
+    expect(packed).toContain("The body is not text but gzip: send it with Content-Encoding: gzip.");
+    expect(await messageOf(Buffer.from("504b030414000600", "hex"))).toContain("save the sheet as CSV");
+    const unmarked = await messageOf(Buffer.from("email\na@good.com\n", "utf16le"));
+    expect(unmarked).toContain("name it with encoding=utf-16le.");
+  });
+
   test("the refusal of an unknown charset names it, and JSON has none", async () => {
     const headers = { "Content-Type": "application/x-ndjson; charset=utf-99" };
     const reply = await create('"a@good.com"', headers, "", await server.signUp());

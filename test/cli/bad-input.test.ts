@@ -74,6 +74,21 @@ describe("an input that cannot be read", () => {
     ["nul.txt", "ann\0@good.com\n", /^nul\.txt is not a text file: it has a NUL character/],
     ["zip.csv", Buffer.from("504b03041400080800", "hex"), /^zip\.csv is not/],
     [
+      "book.csv",
+      Buffer.from("504b030414000600080000002100", "hex"),
+      /^book\.csv is not text but a ZIP archive, as XLSX files are: unpack it, or save the sheet as CSV\.$/,
+    ],
+    [
+      "packed.csv",
+      Bun.gzipSync("a@good.com\n"),
+      /^packed\.csv is not text but gzip: unpack it first, as gunz/,
+    ],
+    [
+      "unmarked.csv",
+      Buffer.from("email\njosé@good.com\n", "utf16le"),
+      /^unmarked\.csv is UTF-16 without its byte order mark: name it with --encoding utf-16le\.$/,
+    ],
+    [
       "quote.csv",
       'email\n"ann@good.com\nbob@good.com\n',
       /^quote\.csv is not CSV: a quote is opened in row 2 and never closed\.$/,

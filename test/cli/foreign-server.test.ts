@@ -4,10 +4,11 @@ import { type CommandRoom, openCommandRoom } from "./command.ts";
 // Processes of their own on a machine that may be busy.
 setDefaultTimeout(60_000);
 
+const THREE = "a@good.com\nb@good.com\nc@good.com\n";
 let room: CommandRoom;
 beforeAll(async () => {
   room = await openCommandRoom();
-  await room.write("three.txt", "a@good.com\nb@good.com\nc@good.com\n");
+  await room.write("three.txt", THREE);
 });
 afterAll(() => room[Symbol.asyncDispose]());
 
@@ -54,12 +55,12 @@ const ACCOUNT = {
 };
 
 /** A server that is right but for its batches. */
-function batches(resultsOf: (emails: readonly string[]) => unknown): Answer {
+function batches(resultsOf: (emails: readonly string[]) => unknown, unitsCharged: unknown = 3): Answer {
   return async (request, path) => {
     if (path === "/v1/account") return Response.json(ACCOUNT);
     if (path === "/v1/plans") return Response.json({ currency: "USD", plans: [] });
     const { emails } = (await request.json()) as { emails: readonly string[] };
-    return Response.json({ count: 3, summary: { units_charged: 3 }, results: resultsOf(emails) });
+    return Response.json({ count: 3, summary: { units_charged: unitsCharged }, results: resultsOf(emails) });
   };
 }
 
@@ -80,6 +81,35 @@ describe("results that are not those of the items are not written", () => {
       "The server answered with results of other items. Only the header was written to standard output.\n",
     );
   });
+});
+
+describe("results that cannot be counted are not written", () => {
+  const lies: readonly (readonly [string, Answer])[] = [
+    ["a status of no address", batches((emails) => emails.map((it) => ({ ...result(it), status: "fine" })))],
+    ["no status", batches((emails) => emails.map((email) => ({ email })))],
+    ["units that are no number", batches((emails) => emails.map(result), "many")],
+    ["units below zero", batches((emails) => emails.map(result), -3)],
+  ];
+  test.each(lies)("%s", async (_, answer) => {
+    const { exitCode, stdout, stderr } = await ranAgainst(answer);
+    expect(exitCode).toBe(3);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).toEndWith(
+      "URL is no server of this API: what it answers cannot be read. Only the header was written to standard output.\n",
+    );
+  });
+});
+
+test("an input that is changed while it is read is named at the end, which is no success", async () => {
+  const { exitCode, stderr } = await ranAgainst(async (request, path) => {
+    if (path === "/v1/email/batch") await room.write("three.txt", THREE);
+    return batches((emails) => emails.map(result))(request, path);
+  });
+  expect(stderr).toContain("3 rows written to standard output");
+  expect(stderr).toEndWith(
+    "three.txt was changed while it was read: rows may be missing, and the last one may be cut. Check it again.\n",
+  );
+  expect(exitCode).toBe(2);
 });
 
 describe("a job whose server goes away", () => {

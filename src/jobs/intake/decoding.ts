@@ -1,4 +1,5 @@
 import { decoderOf, encodingOf } from "../../platform/charset.ts";
+import { mistakenFormOf, unmarkedUtf16Of } from "../../tables/mistaken-form.ts";
 import type { Refusal } from "./records.ts";
 
 /** An input that cannot be decoded. */
@@ -39,6 +40,7 @@ export async function* toUtf8(
   for await (const piece of pieces) {
     if (isFirst) {
       isFirst = false;
+      refuseMistaken(piece, named);
       const encoding = encodingOf(named, piece);
       if (encoding !== null) decoder = decoderFor(encoding);
       const mark = decoder === null && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf ? 3 : 0;
@@ -48,6 +50,23 @@ export async function* toUtf8(
     }
   }
   if (decoder !== null) yield encoder.encode(decode(decoder, null));
+}
+
+/** Throws a DecodingError where the first bytes are those of no text, or of an encoding that must be named. */
+function refuseMistaken(first: Uint8Array, named: string | null): void {
+  const form = mistakenFormOf(first);
+  if (form !== null) {
+    const { name, coding } = form;
+    const advice = coding === null ? form.advice : `send it with Content-Encoding: ${coding}`;
+    throw new DecodingError({
+      code: "invalid_request",
+      message: `The body is not text but ${name}: ${advice}.`,
+    });
+  }
+  const unmarked = named === null ? unmarkedUtf16Of(first) : null;
+  if (unmarked === null) return;
+  const message = `The body is UTF-16 without its byte order mark: name it with encoding=${unmarked}.`;
+  throw new DecodingError({ code: "invalid_request", message });
 }
 
 /** Throws a DecodingError where the label, which `name` gave, names no encoding. */

@@ -1,0 +1,40 @@
+/** What is given as a text by mistake, and what to do about it. */
+export type MistakenForm = {
+  readonly name: string;
+  readonly advice: string;
+  /** The word for it in a `Content-Encoding`; null without one. */
+  readonly coding: "gzip" | "zstd" | null;
+};
+
+const FORMS: readonly (MistakenForm & { readonly magic: readonly number[] })[] = [
+  { magic: [0x1f, 0x8b], name: "gzip", advice: "unpack it first, as gunzip does", coding: "gzip" },
+  {
+    magic: [0x28, 0xb5, 0x2f, 0xfd],
+    name: "zstd",
+    advice: "unpack it first, as unzstd does",
+    coding: "zstd",
+  },
+  {
+    magic: [0x50, 0x4b, 0x03, 0x04],
+    name: "a ZIP archive, as XLSX files are",
+    advice: "unpack it, or save the sheet as CSV",
+    coding: null,
+  },
+  {
+    magic: [0xd0, 0xcf, 0x11, 0xe0],
+    name: "an XLS spreadsheet",
+    advice: "save the sheet as CSV",
+    coding: null,
+  },
+];
+
+/** Returns what begins with these bytes and is no text, or null. */
+export function mistakenFormOf(first: Uint8Array): MistakenForm | null {
+  return FORMS.find(({ magic }) => magic.every((byte, at) => first[at] === byte)) ?? null;
+}
+
+/** Returns the UTF-16 that a text without a byte order mark begins in, or null. In UTF-8 it would have NUL characters. */
+export function unmarkedUtf16Of([a, b, c, d]: Uint8Array): "utf-16le" | "utf-16be" | null {
+  if (a !== 0 && b === 0 && c !== 0 && d === 0) return "utf-16le";
+  return a === 0 && b !== 0 && c === 0 && d !== 0 ? "utf-16be" : null;
+}
