@@ -126,6 +126,21 @@ describe("the reading of a list before it is sent", () => {
     },
   );
 
+  test.each([
+    ["book.xlsx", Buffer.from("504b030414000600", "hex"), "not text but a ZIP archive, as XLSX files are"],
+    ["packed.csv", Bun.gzipSync("email\na@good.com\n"), "not text but gzip: unpack it first"],
+    ["unmarked.csv", Buffer.from("email\na@good.com\n", "utf16le"), "UTF-16 without its byte order mark"],
+    ["latin.csv", Buffer.from("email\njosé@good.com\n", "latin1"), "not utf-8 text: choose its encoding."],
+  ])("what the server would refuse is refused before it is sent: %s", async (name, bytes, sentence) => {
+    const file = fileOf(new Uint8Array(bytes), name);
+    await expect(reportsOf({ file })).rejects.toThrow(`${name} is ${sentence}`);
+  });
+
+  test("a character whose bytes come in two pieces is read whole", async () => {
+    const file = fileOf(`email\n${"é".repeat(300_000)}@good.com\n`);
+    expect((await reportsOf({ file })).at(-1)).toEqual({ type: "counted", rows: 1, distinct: 1 });
+  });
+
   test("distinct texts are counted exactly", () => {
     const count = createDistinctCount();
     for (let at = 0; at < 400_000; at++) count.add(`user${at % 250_000}@d${at % 5}.com`);

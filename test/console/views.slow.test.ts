@@ -5,6 +5,7 @@ import { CHROMIUM } from "../support/browser.ts";
 import { type ConsolePage, openConsole, startChromium } from "../support/console-page.ts";
 import { type ConsoleScene, startConsoleScene } from "../support/console-scene.ts";
 import { jsonOf } from "../support/json.ts";
+import { temporaryFolder } from "../support/process.ts";
 
 /** Far more than it takes: the bound is no part of what is tested. */
 const TEST_TIMEOUT_MS = 180_000;
@@ -183,6 +184,28 @@ describe.skipIf(CHROMIUM === null)("every view of the console", () => {
         'for (const each of document.querySelectorAll(".units dd")) each.textContent = "12,500,000"',
       );
       expect(await tab.page.evaluate(CUT_OFF)).toEqual([]);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "a file of 40 columns stays on a screen of 360 pixels, and one that is no text is named and cannot be sent",
+    async () => {
+      using folder = temporaryFolder("lists");
+      const names = Array.from({ length: 40 }, (_, at) => (at === 22 ? "email" : `column ${at}`));
+      const wide = join(folder.path, "wide.csv");
+      await Bun.write(wide, `${names.join(",")}\n${names.map(() => "ann@good.com").join(",")}\n`);
+      const book = join(folder.path, "book.xlsx");
+      await Bun.write(book, Buffer.from("504b030414000600", "hex"));
+      await using tab = await openConsole(browser, scene.server.url, { key: scene.key, width: 360 });
+      await tab.goTo("lists");
+      await tab.putFile(wide);
+      await tab.sees("(the items)");
+      expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+      await tab.press("Choose another file");
+      await tab.putFile(book);
+      await tab.sees("book.xlsx is not text but a ZIP archive");
+      expect(await tab.text()).not.toMatch(/Counting rows|Upload and start/);
     },
     TEST_TIMEOUT_MS,
   );

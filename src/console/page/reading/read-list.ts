@@ -1,12 +1,15 @@
 import { type ColumnChoice, chooseColumn, SAMPLE_ROWS } from "../../../tables/column.ts";
 import { csvFormOf } from "../../../tables/csv-form.ts";
 import { inputFormatOf } from "../../../tables/input-format.ts";
+import { mistakenFormOf, unmarkedUtf16Of } from "../../../tables/mistaken-form.ts";
 import { TableError } from "../../../tables/table-error.ts";
-import { encodingByMark, MARK_BYTES } from "../../../tables/text-form.ts";
+import { encodingByMark } from "../../../tables/text-form.ts";
 import { createCsvReader } from "./csv-rows.ts";
 import { createDistinctCount } from "./distinct-count.ts";
 import type { ListKind, Preview, ReadReport, ReadRequest } from "./messages.ts";
 
+/** They show a byte order mark, and what is no text. */
+const FORM_BYTES = 4;
 const START_BYTES = 65_536;
 const ROWS_SHOWN = 5;
 const REPORT_EVERY_BYTES = 4_194_304;
@@ -20,7 +23,9 @@ type Layout = Omit<Preview, "rows">;
  */
 export async function readList(request: ReadRequest, report: (report: ReadReport) => void): Promise<void> {
   const { file } = request;
-  const mark = encodingByMark(new Uint8Array(await file.slice(0, MARK_BYTES).arrayBuffer()));
+  const first = new Uint8Array(await file.slice(0, FORM_BYTES).arrayBuffer());
+  refuseMistaken(first, request);
+  const mark = encodingByMark(first);
   // The platform's types list fewer encodings than it supports.
   const encoding = request.encoding ?? mark ?? "utf-8";
   const start = new TextDecoder(encoding as "utf-8").decode(await file.slice(0, START_BYTES).arrayBuffer());
@@ -61,11 +66,7 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
       controller.enqueue(chunk);
     },
   });
-  const texts = file
-    .stream()
-    .pipeThrough(counting)
-    .pipeThrough(new TextDecoderStream(encoding as "utf-8"));
-  for await (const text of texts) {
+  for await (const text of decoded(file.stream().pipeThrough(counting), encoding, file.name)) {
     reader.push(skip > 0 ? text.slice(skip) : text);
     skip = 0;
     if (bytes - reported >= REPORT_EVERY_BYTES) {
@@ -76,6 +77,28 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
   reader.end();
   if (waiting !== null) settle();
   report({ type: "counted", rows, distinct: distinct.count() });
+}
+
+/** Throws a TableError where the first bytes are those of another kind of file, or of an encoding that must be named. */
+function refuseMistaken(first: Uint8Array, { file, encoding }: ReadRequest): void {
+  const form = mistakenFormOf(first);
+  if (form !== null) throw new TableError(`${file.name} is not text but ${form.name}: ${form.advice}.`);
+  if (encoding !== null || unmarkedUtf16Of(first) === null) return;
+  throw new TableError(`${file.name} is UTF-16 without its byte order mark: choose its encoding.`);
+}
+
+/** Yields the text. Throws a TableError where the bytes are not of the encoding: the server would refuse them. */
+async function* decoded(
+  bytes: ReadableStream<Uint8Array<ArrayBuffer>>,
+  encoding: string,
+  name: string,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* bytes.pipeThrough(new TextDecoderStream(encoding as "utf-8", { fatal: true }));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new TableError(`${name} is not ${encoding} text: choose its encoding.`);
+  }
 }
 
 type FileForm = Pick<Preview, "form" | "delimiter">;

@@ -76,14 +76,16 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
           more
         </Check>
       </div>
-      <ListCost
-        share={share}
-        counted={counted}
-        unitsPerItem={kind === "email" && isDeep ? 2 : 1}
-        mayPause={mayPause}
-        isReady={column !== null && failure === null}
-        onStart={start}
-      />
+      {failure === null ? (
+        <ListCost
+          share={share}
+          counted={counted}
+          unitsPerItem={kind === "email" && isDeep ? 2 : 1}
+          mayPause={mayPause}
+          isReady={column !== null}
+          onStart={start}
+        />
+      ) : null}
     </Card>
   );
 }
