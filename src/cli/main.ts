@@ -78,8 +78,9 @@ function createInterrupts(): (stop: () => string) => void {
   };
   return (stop) => {
     if (current === null) {
-      process.once("SIGINT", () => end(EXIT.interrupted));
-      process.once("SIGTERM", () => end(EXIT.terminated));
+      // Never "once": of `bun run` and a terminal one Ctrl-C comes twice, and the second would end it before its message.
+      process.on("SIGINT", () => end(EXIT.interrupted));
+      process.on("SIGTERM", () => end(EXIT.terminated));
     }
     current = stop;
   };

@@ -32,11 +32,12 @@ async function interrupt(
   output: string,
   signal: "SIGKILL" | "SIGINT" | "SIGTERM",
   bytes: number,
+  send: (child: Bun.Subprocess) => void = (child) => child.kill(signal),
 ) {
   room.dns.setZone(`${TEST_ZONE}${LAST} !silent\n`);
   const { child, ended } = room.start(args, { env: { DNS_TIMEOUT_MS: "20000" } });
   while (child.exitCode === null && Bun.file(`${room.folder}/${output}`).size < bytes) await Bun.sleep(2);
-  child.kill(signal);
+  send(child);
   const ran = await ended;
   room.dns.setZone(TEST_ZONE);
   return { child, ...ran };
@@ -74,6 +75,18 @@ test("an interrupt says how to go on, and every line that is there is whole", as
   expect(refusal).toBe("int.csv is half done; use --resume to go on or --force to begin anew.\n");
   expect((await room.run(["in.csv", "-q", "-o", "int.csv", "--force"])).exitCode).toBe(0);
   expect(await room.read("int.csv")).toBe(whole);
+});
+
+test("a Ctrl-C that comes again at once, as `bun run` passes it on, is one", async () => {
+  const again = 'for each in {1..2000}; do kill -INT "$1" || exit 0; done';
+  for (const output of ["again-1.csv", "again-2.csv", "again-3.csv"]) {
+    const args = ["in.csv", "-q", "-o", output];
+    const { exitCode, stderr } = await interrupt(args, output, "SIGINT", 200_000, ({ pid }) => {
+      Bun.spawnSync(["bash", "-c", again, "bash", `${pid}`]);
+    });
+    expect(stderr).toStartWith("Interrupted. The results of ");
+    expect(exitCode).toBe(130);
+  }
 });
 
 test("rows that --only leaves out are not done twice either", async () => {
