@@ -18,7 +18,7 @@ export function quotaExceeded(ledger: Ledger, units: number, now: number): ApiEr
   return new ApiError("quota_exceeded", message, { retryAfterSeconds: secondsUntil(period.end, now) });
 }
 
-/** Returns the refusal of a call that needs more units than were left of the plan or month that it began in, and that has ended. */
+/** Returns the refusal of a call that began under a plan, or in a month, that has ended and had too few units left. */
 export function endedPlanExceeded(units: number): ApiError {
   const needs = `This call needs ${units} ${nounOf(units, "unit")}`;
   const message = `${needs}, and began under a plan or in a month that has ended and had fewer left. Send it again.`;

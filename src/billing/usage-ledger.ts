@@ -112,6 +112,17 @@ export function ledgerWhile(ledger: Ledger, tally: Tally): Ledger {
   return { ...ledger, tallies, current, includedUnits: includedShare(ledger.period, current) };
 }
 
+/** Returns whether further units of a plan period of the month cost something, and more than the spend limit pays for. */
+export function wouldPassSpendLimit(ledger: Ledger, tally: Tally, units: number): boolean {
+  const { period, tallies, spendLimitMicroUsd } = ledger;
+  if (spendLimitMicroUsd === null) return false;
+  const priceWith = (more: number) =>
+    overagePrice(period, tallies, (each) => withHeld(each) + (each === tally ? more : 0));
+  const price = priceWith(units);
+  const base = basePrices(period, tallies).reduce((total, share) => total + share, 0);
+  return price > priceWith(0) && base + price > spendLimitMicroUsd;
+}
+
 /** Returns whether the month of the running plan period has ended. */
 export function isOver({ planPeriods }: AccountMonth, now: number): boolean {
   const running = planPeriods.at(-1);

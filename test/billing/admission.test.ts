@@ -63,14 +63,26 @@ describe("charges of calls that began under a plan which has ended meanwhile", (
     expect(fitsMonth(month, [entryOf(1, 301), entryOf(2, 20_000)])).toEqual([false, true]);
   });
 
-  test("may have all that the plan would have had by the end of the month", () => {
-    const month = monthOf(0, { ...ended, ...STARTER, units: 24_000 }, { ...running, plan: "growth" });
-    expect(fitsMonth(month, [entryOf(1, 1_000), entryOf(1, 1)])).toEqual([true, false]);
+  test("may have what their share of the month includes, whatever the spend limit", () => {
+    const month = (limit: number | null) => monthOf(limit, { ...ended, ...STARTER, units: 12_400 }, running);
+    expect(fitsMonth(month(0), [entryOf(1, 100), entryOf(1, 1)])).toEqual([true, false]);
+    expect(fitsMonth(month(null), [entryOf(1, 100), entryOf(1, 20_000)])).toEqual([true, true]);
   });
 
-  test("pass no spend limit", () => {
-    // The base price and a hundred units.
-    const month = monthOf(29_150_000, { ...ended, ...STARTER, units: 25_000 }, running);
-    expect(fitsMonth(month, [entryOf(1, 101), entryOf(1, 100), entryOf(1, 1)])).toEqual([false, true, false]);
+  test("pass no spend limit of the month, to which all its plans count", () => {
+    // The base prices and a hundred units.
+    const month = (units: number) =>
+      monthOf(29_150_000, { ...ended, ...STARTER, units: 12_500 }, { ...running, units });
+    expect(fitsMonth(month(0), [entryOf(1, 101), entryOf(1, 100), entryOf(1, 1)])).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(fitsMonth(month(0), [entryOf(1, 100), entryOf(2, 12_500), entryOf(2, 1)])).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(fitsMonth(month(12_600), [entryOf(1, 1), entryOf(1, 0)])).toEqual([false, true]);
   });
 });
