@@ -70,7 +70,7 @@ async function writeBlocks(work: Work, progress: Progress): Promise<void> {
   const { input, verifier, ledger, table, source, from } = work;
   const done = from?.rows ?? 0;
   const blocks = blocksOf(input.runs, { blockRows: work.blockRows, from: done, bytesRead: source.bytesRead });
-  if (from === null) await ledger.begin(table.header);
+  await ledger.begin(table.header);
   const verified = mapConcurrently(
     failureLast(undone(blocks, ledger)),
     verifier.blocksInFlight,

@@ -19,8 +19,8 @@ export type Checkpoint = {
   readonly itemsHash: string;
   readonly outputBytes: number;
   readonly tally: Tally;
-  /** The process that writes the output; null where it cannot be known. */
-  readonly writer: ProcessMark | null;
+  /** The process that writes the output; null where it cannot be known, absent in files of older versions. */
+  readonly writer?: ProcessMark | null;
 };
 
 export function checkpointPath(output: string): string {

@@ -19,7 +19,7 @@ export function processMark(pid: number): ProcessMark | null {
   }
 }
 
-/** Whether a mark is of another process that still runs. */
+/** Returns whether a mark is of another process that still runs. */
 export function isOfOther(mark: ProcessMark): boolean {
   return mark.pid !== process.pid && processMark(mark.pid)?.start === mark.start;
 }

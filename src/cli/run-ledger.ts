@@ -14,7 +14,10 @@ import { addToTally, EMPTY_TALLY, type Tally } from "./tally.ts";
 export type Ledger = {
   readonly runId: string;
   readonly tally: () => Tally;
-  /** Writes the first line and the first checkpoint; throws CliError where there is no room for them. */
+  /**
+   * Writes the first line and the first checkpoint, or names this process in the one that it goes on from. Throws CliError
+   * where there is no room for them.
+   */
   readonly begin: (header: string) => Promise<void>;
   readonly write: (task: Task, block: Block, results: WrittenBlock) => Promise<void>;
   /** Reads over a block that an earlier run has written. */
@@ -135,10 +138,11 @@ export function createLedger({
     }),
     save,
     async begin(header) {
-      await append(header);
+      if (from === null) await append(header);
       if (!output.isResumable) return;
       try {
-        writeState();
+        if (from === null) writeState();
+        else writeCheckpoint(output.name, { ...from, writer });
       } catch (error) {
         throw new CliError(`${checkpointPath(output.name)} cannot be written: ${systemReason(error)}.`);
       }

@@ -15,12 +15,13 @@ export function isResultOf({ kind }: Task, item: string, result: unknown): resul
   return result[KINDS[kind].field] === item;
 }
 
-/** Whether a result has a status by which it can be counted and filtered. */
+/** Returns whether a result says what it can be counted and filtered by. */
 export function hasKnownStatus(task: Task, result: Result): boolean {
-  return KINDS[task.kind].statuses.includes(statusOf(task, result));
+  if (task.kind !== "email") return typeof result.valid === "boolean";
+  return KINDS.email.statuses.includes(statusOf(task, result));
 }
 
-/** Whether a server says how many units it charged. */
+/** Returns whether a value is a number of units. */
 export function isUnitCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,7 +1,7 @@
 import { createReadStream, type Stats, statSync } from "node:fs";
 import { systemReason } from "../platform/system-reason.ts";
-import { mistakenFormOf, unmarkedUtf16Of } from "../tables/mistaken-form.ts";
-import { encodingByMark, MARK_BYTES, type WrittenEncoding, writtenEncoding } from "../tables/text-form.ts";
+import { FORM_BYTES, mistakenFormOf, unmarkedUtf16Of } from "../tables/mistaken-form.ts";
+import { encodingByMark, type WrittenEncoding, writtenEncoding } from "../tables/text-form.ts";
 import { CliError } from "./failure.ts";
 
 /** The text of the input, piece by piece. */
@@ -12,7 +12,7 @@ export type Source = {
   /** Null where it cannot be known. */
   readonly bytesTotal: number | null;
   readonly bytesRead: () => number;
-  /** Whether the file is another one than when it was opened: rows may be cut or missing. */
+  /** Returns whether the file was written to since it was opened: rows may be cut or missing. */
   readonly isChanged: () => boolean;
   /** How the text is encoded: known once its first piece has been read. */
   readonly encoding: () => SourceEncoding;
@@ -28,8 +28,13 @@ export function openSource(path: string, encoding: string | undefined): Source {
   const before = path === "-" ? null : fileStat(path);
   const isChanged = () => {
     if (before === null) return false;
-    const now = statSync(path, { throwIfNoEntry: false });
-    return now !== undefined && (now.size !== before.size || now.mtimeMs !== before.mtimeMs);
+    try {
+      const now = statSync(path);
+      // Another file in its place leaves the one that is read whole.
+      return now.ino === before.ino && (now.size !== before.size || now.mtimeMs !== before.mtimeMs);
+    } catch {
+      return false;
+    }
   };
   let bytesRead = 0;
   let found: SourceEncoding = { encoding: "utf-8", hasMark: false };
@@ -87,7 +92,7 @@ async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
     if (start === null) yield piece;
     else {
       start = start.byteLength === 0 ? piece : Buffer.concat([start, piece]);
-      if (start.byteLength < MARK_BYTES) continue;
+      if (start.byteLength < FORM_BYTES) continue;
       yield start;
       start = null;
     }

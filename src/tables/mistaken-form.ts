@@ -28,6 +28,9 @@ const FORMS: readonly (MistakenForm & { readonly magic: readonly number[] })[] =
   },
 ];
 
+/** Bytes that show what a file is. */
+export const FORM_BYTES = 4;
+
 /** Returns what begins with these bytes and is no text, or null. */
 export function mistakenFormOf(first: Uint8Array): MistakenForm | null {
   return FORMS.find(({ magic }) => magic.every((byte, at) => first[at] === byte)) ?? null;

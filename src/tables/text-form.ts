@@ -11,9 +11,6 @@ export type WrittenEncoding = "utf-8" | "utf-16le" | "utf-16be";
 
 export const PLAIN_TEXT: TextForm = { encoding: "utf-8", hasMark: false, lineEnd: "\n" };
 
-/** The length of the longest byte order mark. */
-export const MARK_BYTES = 3;
-
 /** Returns the encoding of the byte order mark at the start, or null. */
 export function encodingByMark(bytes: Uint8Array): WrittenEncoding | null {
   const [a, b, c] = bytes;

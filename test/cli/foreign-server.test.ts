@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { renameSync } from "node:fs";
+import { join } from "node:path";
 import { type CommandRoom, openCommandRoom } from "./command.ts";
 
 // Processes of their own on a machine that may be busy.
@@ -14,8 +16,8 @@ afterAll(() => room[Symbol.asyncDispose]());
 
 type Answer = (request: Request, path: string) => Response | Promise<Response>;
 
-/** Runs the command against a server that answers so. */
-async function ranAgainst(answer: Answer, args: readonly string[] = []) {
+/** Runs the command, or a part of it, against a server that answers so. */
+async function ranAgainst(answer: Answer, args: readonly string[] = [], command: readonly string[] = []) {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -24,7 +26,9 @@ async function ranAgainst(answer: Answer, args: readonly string[] = []) {
   try {
     const url = server.url.origin;
     const env = { ASSAY_API_KEY: "asy_any" };
-    const ran = await room.run(["three.txt", "--server", url, "--retries", "0", ...args], { env });
+    const ran = await room.run([...command, "three.txt", "--server", url, "--retries", "0", ...args], {
+      env,
+    });
     return { ...ran, stderr: ran.stderr.replaceAll(url, "URL") };
   } finally {
     await server.stop(true);
@@ -98,6 +102,29 @@ describe("results that cannot be counted are not written", () => {
       "URL is no server of this API: what it answers cannot be read. Only the header was written to standard output.\n",
     );
   });
+});
+
+test("phone numbers without a verdict are not written", async () => {
+  const answer: Answer = async (request, path) => {
+    if (path !== "/v1/phone/batch") return batches(() => [])(request, path);
+    const { phones } = (await request.json()) as { phones: readonly string[] };
+    const results = phones.map((phone) => ({ phone, valid: "yes" }));
+    return Response.json({ count: 3, summary: { units_charged: 3 }, results });
+  };
+  const { exitCode, stdout } = await ranAgainst(answer, [], ["phones"]);
+  expect([exitCode, stdout.trimEnd().split("\n").length]).toEqual([3, 1]);
+});
+
+test("an input that is replaced by another file while it is read is checked to its end", async () => {
+  const { exitCode, stderr } = await ranAgainst(async (request, path) => {
+    if (path === "/v1/email/batch") {
+      await room.write("new.txt", "d@good.com\n");
+      renameSync(join(room.folder, "new.txt"), join(room.folder, "three.txt"));
+    }
+    return batches((emails) => emails.map(result))(request, path);
+  });
+  await room.write("three.txt", THREE);
+  expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining("was changed")]);
 });
 
 test("an input that is changed while it is read is named at the end, which is no success", async () => {

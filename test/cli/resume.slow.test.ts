@@ -137,6 +137,13 @@ test.skipIf(process.platform !== "linux")(
     }
     child.kill("SIGKILL");
     await ended;
+    const resumed = room.start([...args, "--resume"], { env: { DNS_TIMEOUT_MS: "20000" } });
+    const isClaimed = async () =>
+      (await room.read("shared.csv.resume")).includes(`"pid":${resumed.child.pid},`);
+    while (resumed.child.exitCode === null && !(await isClaimed())) await Bun.sleep(2);
+    expect((await room.run([...args, "--resume"])).stderr).toContain(`by process ${resumed.child.pid}`);
+    resumed.child.kill("SIGKILL");
+    await resumed.ended;
     room.dns.setZone(TEST_ZONE);
     expect((await room.run([...args, "--resume"])).exitCode).toBe(0);
     expect(await room.read("shared.csv")).toBe(whole);

@@ -57,7 +57,8 @@ function refuseMistaken(first: Uint8Array, named: string | null): void {
   const form = mistakenFormOf(first);
   if (form !== null) {
     const { name, coding } = form;
-    const advice = coding === null ? form.advice : `send it with Content-Encoding: ${coding}`;
+    const advice =
+      coding === null ? form.advice : `unpack it first, or send it with Content-Encoding: ${coding}`;
     throw new DecodingError({
       code: "invalid_request",
       message: `The body is not text but ${name}: ${advice}.`,

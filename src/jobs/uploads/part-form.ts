@@ -12,9 +12,10 @@ export type PartForm = {
 };
 
 /**
- * Returns the options of a job with what the part of a number says; the same ones where nothing is new. Parts of one input are
- * of one form and charset; what the upload itself names goes before theirs. Where one part alone has named them it may name
- * others when it is sent again. Throws `invalid_request` where parts disagree.
+ * Returns the options of a job with what the part of a number says; the same ones where nothing is new. Parts of one
+ * input are of one form and charset; what the upload itself names goes before theirs. While no other part has named a
+ * form, the one that did may name another, and its charset, when it is sent again. Throws `invalid_request` where parts
+ * disagree.
  */
 export function withPartForm(options: JobOptions, upload: JobUpload, n: number, part: PartForm): JobOptions {
   const { form, charset } = part;

@@ -1,15 +1,13 @@
 import { type ColumnChoice, chooseColumn, SAMPLE_ROWS } from "../../../tables/column.ts";
 import { csvFormOf } from "../../../tables/csv-form.ts";
 import { inputFormatOf } from "../../../tables/input-format.ts";
-import { mistakenFormOf, unmarkedUtf16Of } from "../../../tables/mistaken-form.ts";
+import { FORM_BYTES, mistakenFormOf, unmarkedUtf16Of } from "../../../tables/mistaken-form.ts";
 import { TableError } from "../../../tables/table-error.ts";
 import { encodingByMark } from "../../../tables/text-form.ts";
 import { createCsvReader } from "./csv-rows.ts";
 import { createDistinctCount } from "./distinct-count.ts";
 import type { ListKind, Preview, ReadReport, ReadRequest } from "./messages.ts";
 
-/** They show a byte order mark, and what is no text. */
-const FORM_BYTES = 4;
 const START_BYTES = 65_536;
 const ROWS_SHOWN = 5;
 const REPORT_EVERY_BYTES = 4_194_304;
