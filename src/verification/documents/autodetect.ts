@@ -137,7 +137,7 @@ function letterTypes(number: string): readonly Plausible[] {
   return types;
 }
 
-/** Returns VAT as a candidate for digits that are valid behind some country's prefix. It never decides the type. */
+/** Returns VAT as a candidate for a number that is valid behind the prefix of a country of Europe. It never decides the type. */
 function bareVatCandidates(number: string): readonly Candidate[] {
   const isCandidate = number.length >= 8 && number.length <= 12 && isValidBehindSomePrefix(number);
   return isCandidate ? [{ type: "vat", confidence: 0.1 }] : [];

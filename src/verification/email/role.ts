@@ -64,11 +64,15 @@ function isRoleName(local: string): boolean {
   if (hasRole(lower)) return true;
   if (!/[^ -~]/.test(lower)) return false;
   const composed = lower.normalize("NFC");
+  if (ACCENTED_NAMES.has(composed)) return false;
   if (composed !== lower && hasRole(composed)) return true;
   return (
     /\p{Script=Latin}/u.test(composed) && (isFoldedRole(composed) || isFoldedRole(withoutUmlauts(composed)))
   );
 }
+
+/** Family names that are roles without their accents. */
+const ACCENTED_NAMES: ReadonlySet<string> = new Set(["schüle", "jíra", "holá", "carè"]);
 
 /** Returns whether a local part names a role where accents are ignored. */
 function isFoldedRole(composed: string): boolean {

@@ -29,11 +29,11 @@ const AROUND =
   /^[\s"'`<>,;:\u2018-\u201f\u2039\u203a\u00ab\u00bb]+|[\s"'`<>,;:\u2018-\u201f\u2039\u203a\u00ab\u00bb]+$/g;
 
 /**
- * Labels before a number, one or two, in folded spelling: `Tel.`, `Phone:`, `Tel./Fax`. A single letter needs a colon or
- * a dot. What follows must begin like a number.
+ * Labels before a number in folded spelling: one word or two, as `Tel.`, `Phone:` and `Tel./Fax`, or one letter with a
+ * colon or a dot. What follows must begin like a number.
  */
 const LABEL =
-  /^(?:(?:t[e\u00e9]l(?:[e\u00e9](?:f|ph)on[eoa]?|efoon|e?f)?|phone|ph|mob(?:ile?)?|m[o\u00f3]v(?:il|el)|cell?(?:ular)?e?|handy|gsm|fon|fax|whatsapp|тел|телефон|моб|电话|電話|手机|携帯|전화)(?:[.:/\s]+|(?=[+(]))|[tmpfc][.:]\s*){1,2}(?=[+(]*\d)/iu;
+  /^(?:(?:(?:t[e\u00e9]l(?:[e\u00e9](?:f|ph)on[eoa]?|efoon|e?f)?|phone|ph|mob(?:ile?)?|m[o\u00f3]v(?:il|el)|cel(?:l|ular|lular|lulare)?|handy|gsm|fon|fax|whatsapp|тел|телефон|моб|电话|電話|手机|携帯|전화)(?:[.:/\s]+|(?=[+(]))){1,2}|[tmf](?:\.:|[.:])\s*)(?=[+(]*\d)/iu;
 
 /** The digits of the letters A to Z (ITU-T E.161). */
 const KEYPAD = "22233344455566677778889999";
