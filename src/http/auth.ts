@@ -17,7 +17,7 @@ export type Guard = {
    * The body is not read before.
    */
   readonly admit: (call: Call, needed: readonly KeyScope[]) => Answer<Account>;
-  /** Whether an admitted call, which goes on for long, would still be: its key has not ended, nor its account been suspended. */
+  /** Returns whether the key of a call under way still works, and its account is not suspended. */
   readonly isStillValid: (call: Call) => Promise<boolean>;
   /**
    * Returns the account of a call that may repeat the rotation which expired its key: the key expired recently, and there is

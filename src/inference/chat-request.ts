@@ -5,7 +5,7 @@ import {
   TOO_DEEP,
   TOO_MANY_VALUES,
 } from "../platform/json-value.ts";
-import { misspeltName } from "../platform/misspelt-name.ts";
+import { createMisspeltName } from "../platform/misspelt-name.ts";
 import type { Steps } from "../platform/steps.ts";
 import { decodeUtf8 } from "../platform/utf8.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
@@ -56,15 +56,13 @@ const UNREAD_FIELDS: ReadonlySet<string> = new Set([
     "reasoning_effort verbosity user safety_identifier prompt_cache_key metadata store service_tier"
   ).split(" "),
 ]);
-/** Fields that decide the price, or which answer comes. */
-const DECIDING_FIELDS: ReadonlySet<string> = new Set([
-  ..."model messages stream stream_options n".split(" "),
-  ...LIMIT_FIELDS,
-  ...PRICED_BY_VALUE,
-]);
-/** Those of a message and of its parts. */
-const DECIDING_MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
-const DECIDING_PART_FIELDS: ReadonlySet<string> = new Set(["type", "image_url"]);
+/** Looks at the fields that decide the price, or which answer comes. */
+const misspeltInBody = createMisspeltName(
+  new Set([..."model messages stream stream_options n".split(" "), ...LIMIT_FIELDS, ...PRICED_BY_VALUE]),
+);
+/** Looks at those of a message, and of its parts. */
+const misspeltInMessageFields = createMisspeltName(new Set(["role", "content"]));
+const misspeltInPart = createMisspeltName(new Set(["type", "image_url"]));
 
 /** Reads the body of a chat completion, in JSON. */
 export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<ReadChatRequest> {
@@ -87,7 +85,7 @@ type ReadFields = { readonly ok: true; readonly fields: Omit<ChatRequest, "text"
 
 function readFields(body: JsonValue): ReadFields {
   if (!isObject(body)) return refusal("The body must be a JSON object.", null);
-  const misspelt = misspeltName(body, DECIDING_FIELDS);
+  const misspelt = misspeltInBody(body);
   if (misspelt !== null) return refusal(`${misspelt} must be written in small letters.`, misspelt);
   const { model, messages, stream = null, stream_options: streamOptions = null, n = null } = body;
   const isName = typeof model === "string" && model !== "" && model.isWellFormed();
@@ -140,9 +138,9 @@ export function upstreamBody({ text, members, body, isStream }: ChatRequest, ups
 }
 
 function misspeltInMessage(message: JsonObject): string | null {
-  const inPart = (part: JsonValue) => (isObject(part) ? misspeltName(part, DECIDING_PART_FIELDS) : null);
+  const inPart = (part: JsonValue) => (isObject(part) ? misspeltInPart(part) : null);
   const parts: readonly JsonValue[] = Array.isArray(message.content) ? message.content : [];
-  return misspeltName(message, DECIDING_MESSAGE_FIELDS) ?? firstOf(parts, inPart);
+  return misspeltInMessageFields(message) ?? firstOf(parts, inPart);
 }
 
 /** Returns the first value that is found in a list, or null. */

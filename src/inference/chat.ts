@@ -9,6 +9,7 @@ import { type ChatRequest, upstreamBody } from "./chat-request.ts";
 import { withMembers } from "./json-members.ts";
 import type { PaidChat, ReceiptLedger } from "./receipt-ledger.ts";
 import { relayStream } from "./relay.ts";
+import { notServed } from "./tariff.ts";
 import type { UpstreamRefusal } from "./upstream.ts";
 import { jsonOf } from "./upstream-json.ts";
 import type { Upstreams } from "./upstreams.ts";
@@ -16,8 +17,8 @@ import type { Upstreams } from "./upstreams.ts";
 /** One paid chat completion. */
 export type ChatCall = Pick<PaidChat, "resourceUrl" | "quoteId" | "requestSha256"> & {
   readonly request: ChatRequest;
-  /** The model's name at the upstream. */
-  readonly upstreamModel: string;
+  /** The model's name at the upstream; null where it is not served any more, and the work throws `not_found`. */
+  readonly upstreamModel: string | null;
   /** The service's origin, for the addresses of receipts. */
   readonly origin: string;
   /** Aborted when the caller leaves before the answer. */
@@ -64,6 +65,7 @@ export function createChatWork(dependencies: ChatDependencies): (call: ChatCall)
     return {
       async work() {
         const { signal } = call;
+        if (upstreamModel === null) throw notServed(request.model);
         const body = upstreamBody(request, upstreamModel);
         const reply = await upstreams.ask({ body, isStream: request.isStream, signal });
         firstTokenMs = clock.monotonic() - startedMs;
@@ -149,7 +151,7 @@ function refusalAnswer({ status, message, type, param, code }: UpstreamRefusal):
     type: type ?? "invalid_request_error",
     param,
   };
-  // Each further try would be made by the upstream for nothing.
+  // A client that retries by itself would have the operator pay for the same answer again.
   const headers = { "Content-Type": JSON_TYPE, ...(status >= 500 ? { "x-should-retry": "false" } : {}) };
   return { kind: "answer", status, headers, body: JSON.stringify({ error }) };
 }

@@ -2,7 +2,10 @@ import type { Clock } from "../platform/clock.ts";
 
 /** Holds calls back from a server that fails repeatedly, while there are others. */
 export type CircuitBreaker = {
-  /** Whether a call may be tried now; where it is true, `succeed` or `fail` must follow, or `release`. They may where it is not. */
+  /**
+   * Returns whether a call may be tried now. Where it may, `succeed` or `fail` must follow, or `release`; where it may not,
+   * `succeed` alone, of a call that was made all the same.
+   */
   readonly tryEnter: () => boolean;
   readonly succeed: () => void;
   readonly fail: () => void;

@@ -20,8 +20,9 @@ export type Price = {
   readonly expiresAt: number | null;
   /** The calculation of a quoted price. */
   readonly bound: { readonly inputTokens: number; readonly outputTokens: number } | null;
-  readonly upstreamModel: string;
-  /** Why the call is not sold any more: see `boughtTariff`. */
+  /** Null where the model is not served any more. */
+  readonly upstreamModel: string | null;
+  /** Why the call is not sold any more. */
   readonly refused?: ParamError;
 };
 
@@ -35,18 +36,22 @@ export type Tariff = {
     requestSha256: string,
     headers: { get(name: string): string | null },
   ) => Price;
+  /** Returns the name at the upstream of a model, or null where it is not served. */
+  readonly upstreamModelOf: (model: string) => string | null;
 };
 
 export const FLAT_MICRO_USD = 10_000;
 
 export function createTariff(pricing: Pricing, quotes: Quotes): Tariff {
+  const { models } = pricing;
+  const upstreamModelOf = (name: string) =>
+    models === null ? name : (models.find(name)?.upstreamModel ?? null);
   return {
+    upstreamModelOf,
     priceOf(request, requestSha256, headers) {
-      const model = pricing.models?.find(request.model);
-      if (pricing.models !== null && model === undefined) {
-        throw new ParamError("not_found", `The model ${quoted(request.model)} is not served here.`, "model");
-      }
-      const upstreamModel = model?.upstreamModel ?? request.model;
+      const upstreamModel = upstreamModelOf(request.model);
+      if (upstreamModel === null) throw notServed(request.model);
+      const model = models?.find(request.model);
       if (pricing.kind === "flat" || model === undefined) {
         const unpriced = findUnpriced(request.body);
         if (unpriced !== null) throw new ParamError("invalid_request", unpriced.message, unpriced.param);
@@ -63,13 +68,14 @@ export function createTariff(pricing: Pricing, quotes: Quotes): Tariff {
 
 /** Returns the tariff of tasks: all cost the same, and one that could cost more by the table is refused. */
 export function createTaskTariff(pricing: Pricing, quotes: Quotes): Tariff {
-  const { priceOf } = createTariff({ kind: "flat", models: pricing.models }, quotes);
-  if (pricing.kind === "flat") return { priceOf };
+  const flat = createTariff({ kind: "flat", models: pricing.models }, quotes);
+  if (pricing.kind === "flat") return flat;
   const byTokens = createTariff(pricing, quotes);
   return {
+    ...flat,
     priceOf(request, requestSha256, headers) {
       const { microUsd } = byTokens.priceOf(request, requestSha256, { get: () => null });
-      if (microUsd <= FLAT_MICRO_USD) return priceOf(request, requestSha256, headers);
+      if (microUsd <= FLAT_MICRO_USD) return flat.priceOf(request, requestSha256, headers);
       const [task, most] = [FLAT_MICRO_USD, microUsd].map(formatUsd);
       const message = `A task costs ${task} USD, and this one may cost ${most}: lower max_tokens, or call /v1/chat/completions.`;
       throw new ParamError("invalid_request", message, "max_tokens");
@@ -78,23 +84,30 @@ export function createTaskTariff(pricing: Pricing, quotes: Quotes): Tariff {
 }
 
 /**
- * Returns the tariff of calls that are bought already: one that the current table refuses has its refusal in the price, so
- * that a kept answer is returned and nothing is sold anew.
+ * Returns the tariff of calls that are bought already, and of tasks that are taken: one that the current table refuses has
+ * its refusal in the price, so that what was bought is delivered, of a model that is still served.
  */
-export function boughtTariff({ priceOf }: Tariff): Tariff {
+export function boughtTariff({ priceOf, upstreamModelOf }: Tariff): Tariff {
   return {
+    upstreamModelOf,
     priceOf(request, requestSha256, headers) {
       try {
         return priceOf(request, requestSha256, headers);
       } catch (refused) {
         if (!(refused instanceof ParamError)) throw refused;
-        return { ...flatPrice(request.model), refused };
+        return { ...flatPrice(upstreamModelOf(request.model)), refused };
       }
     },
   };
 }
 
-function flatPrice(upstreamModel: string): Price {
+/** Returns the refusal of a model that is not in the table. */
+export function notServed(model: string): ParamError {
+  const quoted = JSON.stringify(model.slice(0, 80));
+  return new ParamError("not_found", `The model ${quoted} is not served here.`, "model");
+}
+
+function flatPrice(upstreamModel: string | null): Price {
   return { microUsd: FLAT_MICRO_USD, quoteId: null, expiresAt: null, bound: null, upstreamModel };
 }
 
@@ -117,8 +130,4 @@ function quoteOfPayment(
   const quoteId = extra?.quote_id;
   if (typeof quoteId !== "string" || typeof amount !== "string" || !/^\d{1,15}$/.test(amount)) return null;
   return quotes.find(quoteId, requestSha256, Number(amount));
-}
-
-function quoted(model: string): string {
-  return JSON.stringify(model.slice(0, 80));
 }

@@ -34,6 +34,17 @@ export function findUnpriced(body: JsonObject): Unpriced | null {
   return null;
 }
 
+/** Returns whether a field says what holds without it, as clients send it that fill in all fields. */
+function isUnused(name: string, value: JsonValue): boolean {
+  if (name === "enable_search") return value === false;
+  if (name === "best_of" || name === "n_cmpl") return value === 1;
+  return ["models", "plugins", "fallbacks", "data_sources"].includes(name) && isEmptyList(value);
+}
+
+function isEmptyList(value: JsonValue): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 function whyUnpriced(name: string, value: JsonValue): string | null {
   if (name === "service_tier") {
     return USUAL_TIERS.has(value)
@@ -43,7 +54,7 @@ function whyUnpriced(name: string, value: JsonValue): string | null {
   if (name === "modalities") {
     return JSON.stringify(value) === '["text"]' ? null : "Answers in anything but text have no price here.";
   }
-  if (name === "enable_search" && value === false) return null;
+  if (isUnused(name, value)) return null;
   if (name !== "tools") return `${name} has no price here.`;
   const tools: readonly JsonValue[] = Array.isArray(value) ? value : [];
   const other = tools.find((tool) => isObject(tool) && !CALLERS_TOOLS.has(typeOf(tool)));

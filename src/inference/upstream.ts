@@ -107,7 +107,7 @@ async function readAnswer(reply: OpenReply, bytesMax: number): Promise<UpstreamR
 
 /** An answer that is too long has been made, and paid for by the operator: it would be no shorter at another upstream. */
 function tooLong(bytesMax: number): UpstreamRefusal {
-  const message = `The answer passes ${bytesMax} bytes: ask for a stream, or for fewer tokens. Nothing was charged.`;
+  const message = `The answer passes ${bytesMax} bytes: ask for fewer tokens, or for a stream at /v1/chat/completions. Nothing was charged.`;
   return { status: 502, message, type: "api_error", param: null, code: "upstream_failed" };
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { createCircuitBreaker } from "./circuit-breaker.ts";
+import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
 import { askUpstream, type UpstreamAddress, type UpstreamReply } from "./upstream.ts";
 
 export type UpstreamCall = {
@@ -20,6 +20,8 @@ export type Upstreams = {
   readonly states: () => readonly { readonly baseUrl: string; readonly isOpen: boolean }[];
 };
 
+type Upstream = { readonly address: UpstreamAddress; readonly breaker: CircuitBreaker };
+
 export type UpstreamsDependencies = {
   readonly client: HttpClient;
   readonly clock: Pick<Clock, "monotonic">;
@@ -33,37 +35,40 @@ export function createUpstreams(
   addresses: readonly UpstreamAddress[],
   { client, clock, answerBytesMax, report }: UpstreamsDependencies,
 ): Upstreams {
-  const upstreams = addresses.map((address) => ({ address, breaker: createCircuitBreaker(clock) }));
+  const upstreams: readonly Upstream[] = addresses.map((address) => ({
+    address,
+    breaker: createCircuitBreaker(clock),
+  }));
 
   /** Returns null where the upstream fails. */
-  async function askOne({ address, breaker }: (typeof upstreams)[number], call: UpstreamCall) {
+  async function askOne({ address, breaker }: Upstream, call: UpstreamCall, isEntered: boolean) {
     const reply = await askUpstream(client, address, { ...call, answerBytesMax });
     if (call.signal.aborted) {
       if (reply.kind === "stream") reply.stream.cancel();
-      breaker.release();
+      if (isEntered) breaker.release();
       throw call.signal.reason;
     }
     if (reply.kind !== "failed") {
       breaker.succeed();
       return reply;
     }
-    breaker.fail();
+    if (isEntered) breaker.fail();
     report({ upstream: new URL(address.baseUrl).host, reason: reply.reason });
     return null;
   }
 
   return {
     async ask(call) {
-      const passedOver: (typeof upstreams)[number][] = [];
+      const passedOver: Upstream[] = [];
       for (const upstream of upstreams) {
         const isTried = upstream.breaker.tryEnter();
         if (!isTried) passedOver.push(upstream);
-        const reply = isTried ? await askOne(upstream, call) : null;
+        const reply = isTried ? await askOne(upstream, call, true) : null;
         if (reply !== null) return reply;
       }
       // Calls that an upstream cannot answer cost their sender nothing, so they must not shut the others out.
       for (const upstream of passedOver) {
-        const reply = await askOne(upstream, call);
+        const reply = await askOne(upstream, call, false);
         if (reply !== null) return reply;
       }
       throw new ApiError("upstream_failed", "No upstream answers. Nothing was charged.");

@@ -147,11 +147,15 @@ test("what was bought is delivered when the table has changed, and nothing else 
   const task = await signed("/task-request", "4");
   if (bought === undefined || unused === undefined || open === undefined) throw new Error("no calls");
   const answer = await (await bought()).text();
-  world.facilitator.setFault((path) =>
-    path === "verify" ? Response.json({ isValid: true }) : new Response("", { status: 500 }),
-  );
-  expect((await open()).status).toBe(503);
+  let settlements = 0;
+  world.facilitator.setFault((path) => {
+    if (path === "verify") return Response.json({ isValid: true });
+    settlements += 1;
+    return new Response("", { status: 500 });
+  });
   const { status_url: statusUrl } = (await (await task()).json()) as { status_url: string };
+  await until("the settlement of the task", async () => settlements > 0);
+  expect((await open()).status).toBe(503);
   for (const row of [{ model: "other" }, { max_output_tokens: 50 }]) {
     await writeTable(row);
     await world.restart();
@@ -165,6 +169,7 @@ test("what was bought is delivered when the table has changed, and nothing else 
   });
   expect((await task()).status).toBe(202);
   expect(world.facilitator.settled.size).toBe(3);
+  for (const { body } of world.upstream.calls) expect(JSON.parse(body).model).toBe("made-up-1");
 });
 
 test("a refusal by the rate limit names the payment, too, and is free", async () => {
