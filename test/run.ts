@@ -6,8 +6,7 @@ import { type FileOutcome, type ProcessOutcome, runTestFiles } from "./support/t
  * Runs the test files in processes side by side and prints a summary as its last line.
  * `bun test/run.ts [--slow] [text in a path…]`; exits with 1 where a test failed or a process broke off.
  *
- * Files of one folder share a process, a few at a time: loading and compiling the code takes a third of the time of a file
- * that has one by itself. Slow ones do not, as they watch what a process takes or would hold up the rest of their group.
+ * Files of one folder share a process, a few at a time, as each process loads and compiles the code anew. Slow ones do not, as they watch what a process takes or would hold up the rest of their group.
  * `*.timing.test.ts` bound times of a few milliseconds, so they run one after another when all else has ended. Where a
  * few files failed, they are tried once more at the very end, each alone: what else the machine does can only lengthen
  * what they wait for. Both tries are printed, and so is that there were two.
@@ -92,22 +91,21 @@ async function runAll(groups: readonly (readonly string[])[], lanes: number): Pr
 /** Where more of them have failed it is not the machine. */
 const SECOND_TRIES_MAX = 6;
 
-/** Runs files that failed once more, one after another. Returns the last outcome of each file. */
-async function tryAgain(outcomes: readonly FileOutcome[]): Promise<readonly FileOutcome[]> {
+/** Runs files that failed once more, one after another. */
+async function tryAgain(outcomes: readonly FileOutcome[]): Promise<readonly ProcessOutcome[]> {
   const failed = outcomes.filter((one) => one.failed > 0).map(({ file }) => file);
-  if (failed.length === 0 || failed.length > SECOND_TRIES_MAX) return outcomes;
+  if (failed.length === 0 || failed.length > SECOND_TRIES_MAX) return [];
   process.stdout.write(`Tried a second time, each alone: ${failed.join(", ")}\n`);
   const ran = await runAll(
     failed.map((file) => [file]),
     1,
   );
-  const again = ran.flatMap(({ files }) => files);
-  for (const { file, failed: left } of again) {
+  for (const { file, failed: left } of ran.flatMap(({ files }) => files)) {
     process.stdout.write(
       `tried twice: ${file} ${left > 0 ? "failed both times" : "passed the second time"}\n`,
     );
   }
-  return [...outcomes.filter(({ file }) => !failed.includes(file)), ...again];
+  return ran;
 }
 
 /** Returns a file's place among the longest. */
@@ -151,8 +149,11 @@ const alone = await runAll(
   files.filter(isTiming).map((file) => [file]),
   1,
 );
-const processes = [...sideBySide, ...alone];
-const outcomes = await tryAgain(processes.flatMap((one) => one.files));
+const first = [...sideBySide, ...alone];
+const processes = [...first, ...(await tryAgain(first.flatMap((one) => one.files)))];
+// Of a file that was tried twice the last outcome counts.
+const lastOf = new Map(processes.flatMap((one) => one.files).map((outcome) => [outcome.file, outcome]));
+const outcomes = [...lastOf.values()];
 const failed = sum(outcomes, (outcome) => outcome.failed);
 for (const outcome of outcomes.filter((one) => one.failed > 0)) console.log(`FAIL ${outcome.file}`);
 const seconds = Math.round((performance.now() - startedMs) / 1000);

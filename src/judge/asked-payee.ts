@@ -4,18 +4,24 @@ import { kindOf } from "../payments/tokens.ts";
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/**
- * Returns a payee that was asked for in the place of the listed one, or null. A listing names one payee: that of another kind
- * of network may stand beside it, but does not replace it.
- */
-export function otherPayee({ pay_to: { address }, observed }: CheckFacts): string | null {
-  if (address === null) return null;
+/** What is asked for beside the listed payee, of which a listing names one; null where that is all right. */
+export type OtherPayees = {
+  /** A payee on the same kind of network, where one alone is right. */
+  readonly sameKind: string | null;
+  /** A payee that is asked for while the listed one is not. */
+  readonly instead: string | null;
+};
+
+/** Returns the payees that an unpaid call was asked to pay in the place of the listed one. */
+export function otherPayees({ pay_to: { address }, observed }: CheckFacts): OtherPayees {
+  if (address === null) return { sameKind: null, instead: null };
   const ways = observed?.accepts ?? [];
   const listed = uncheckedPayeeKey(address);
   const listedKind = listed.startsWith("0x") ? "evm" : "solana";
   const others = ways.filter((way) => uncheckedPayeeKey(way.pay_to) !== listed);
-  const replaced = others.length === ways.length ? others[0] : undefined;
-  return (others.find((way) => payeeKind(way) === listedKind) ?? replaced)?.pay_to ?? null;
+  const sameKind = others.find((way) => payeeKind(way) === listedKind)?.pay_to ?? null;
+  const isAbsent = sameKind === null && others.length === ways.length;
+  return { sameKind, instead: isAbsent ? (others[0]?.pay_to ?? null) : null };
 }
 
 /** Goes by the network, as an address may be spelt in ways that some clients take. */

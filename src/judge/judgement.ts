@@ -1,5 +1,5 @@
 import type { CheckFacts, CheckView, Reason } from "../contract/specification/directory/check.ts";
-import { otherPayee } from "./asked-payee.ts";
+import { otherPayees } from "./asked-payee.ts";
 import { askedPrices, hasKnownTokens, priceText } from "./asked-price.ts";
 
 /** Names the rules. They never change under the same name. */
@@ -107,8 +107,19 @@ export const JUDGE_RULES: readonly JudgeRule[] = [
     points: 80,
     message: "It asks to be paid at another address than the listed one.",
     evidence: (facts) => {
-      const other = otherPayee(facts);
-      return other === null ? null : `${other} instead of ${facts.pay_to.address}`;
+      const { sameKind } = otherPayees(facts);
+      return sameKind === null ? null : `${sameKind} instead of ${facts.pay_to.address}`;
+    },
+  },
+  {
+    code: "payee_absent",
+    severity: "warn",
+    points: 25,
+    message:
+      "It asks to be paid on another kind of network than the listed address is of, and not at that address.",
+    evidence: (facts) => {
+      const { instead } = otherPayees(facts);
+      return instead === null ? null : `${instead} instead of ${facts.pay_to.address}`;
     },
   },
   {

@@ -124,12 +124,12 @@ function paymentOf({ accepts }: Probed, knownPayee: string | null): Pick<Probe, 
 }
 
 /**
- * Returns the same way to pay in whatever order they come: USDC by the order of networks, else the first of a known token.
- * What costs money goes before what is paid on a test network.
+ * Returns the way to pay whose price and payee count: USDC by the order of networks, in whatever order they come; else the
+ * first of a known token, or the first. What costs money goes before what is paid on a test network.
  */
 function usualWay(accepts: readonly Accepted[]): Accepted | undefined {
   const real = accepts.filter(({ network }) => findKnownNetwork(network)?.isTest !== true);
-  return inUsdc(real) ?? real.find(isPriced) ?? inUsdc(accepts) ?? accepts[0];
+  return inUsdc(real) ?? real.find(isPriced) ?? real[0] ?? inUsdc(accepts) ?? accepts[0];
 }
 
 function inUsdc(accepts: readonly Accepted[]): Accepted | undefined {

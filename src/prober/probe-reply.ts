@@ -1,7 +1,7 @@
 import type { Accepted } from "../contract/specification/directory/check.ts";
+import { misspeltField, WAYS_MAX, waysIn } from "../payments/misspelt-field.ts";
 import { findNetwork } from "../payments/networks.ts";
-import { isObject, parseObject } from "../platform/json-value.ts";
-import { misspeltName } from "../platform/misspelt-name.ts";
+import { parseObject } from "../platform/json-value.ts";
 import type { ProbeStatus } from "../store/probe-port.ts";
 
 /** A reply to an unpaid call, as far as a probe reads it. */
@@ -15,8 +15,6 @@ export type ProbedReply = {
 
 export type Probed = { readonly status: ProbeStatus; readonly accepts: readonly Accepted[] };
 
-/** Different ways to pay one resource. */
-const ACCEPTS_MAX = 50;
 const TEXT_LENGTH_MAX = 200;
 
 /** Decodes UTF-8 as clients of a service do: without its byte order mark. */
@@ -54,11 +52,8 @@ function acceptsOf({ headers, body, isTruncated }: ProbedReply): readonly Accept
     const key = wayKey(way);
     if (!ways.has(key)) ways.set(key, way);
   }
-  return ways.size > ACCEPTS_MAX ? [] : [...ways.values()];
+  return ways.size > WAYS_MAX ? [] : [...ways.values()];
 }
-
-const CHALLENGE_FIELDS: ReadonlySet<string> = new Set(["accepts"]);
-const WAY_FIELDS: ReadonlySet<string> = new Set("network asset payTo amount maxAmountRequired".split(" "));
 
 /**
  * Returns the ways of a challenge, with the amount in the field of its version, or in the other without it. Null where
@@ -67,13 +62,9 @@ const WAY_FIELDS: ReadonlySet<string> = new Set("network asset payTo amount maxA
 function waysOf(text: string, amountField: "amount" | "maxAmountRequired"): readonly Accepted[] | null {
   const challenge = parseObject(text);
   if (challenge === null) return [];
-  const { accepts } = challenge;
-  const entries: readonly unknown[] = Array.isArray(accepts) ? accepts : [];
-  const objects = entries.filter(isObject);
-  const isMisspelt = objects.some((entry) => misspeltName(entry, WAY_FIELDS) !== null);
-  if (isMisspelt || misspeltName(challenge, CHALLENGE_FIELDS) !== null) return null;
+  if (misspeltField(challenge) !== null) return null;
   const ways: Accepted[] = [];
-  for (const entry of objects) {
+  for (const entry of waysIn(challenge)) {
     const { network, asset, payTo } = entry;
     const amount = entry[amountField] ?? entry.amount ?? entry.maxAmountRequired ?? null;
     if (!isText(network) || !isText(asset) || !isText(payTo) || amount === null) continue;

@@ -1,3 +1,4 @@
+import { WAYS_MAX } from "../payments/misspelt-field.ts";
 import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { type Evidence, type Exchange, exchangesOf, jsonOf, parseFields } from "./evidence.ts";
 
@@ -28,9 +29,6 @@ export function challengePerResource(evidence: Evidence): readonly SeenChallenge
   return challengesOf(evidence).filter(({ exchange: { url } }) => !seen.has(url) && seen.add(url) !== null);
 }
 
-/** Entries of one challenge, which may be long to slow the checks down. */
-export const ACCEPTS_MAX = 50;
-
 /** Parsed challenges: many checks read the same one, which may be long to slow them down. */
 const read = new WeakMap<Exchange, SeenChallenge>();
 
@@ -48,7 +46,7 @@ function readChallenge(exchange: Exchange): SeenChallenge {
   const body = json !== null && Array.isArray(json.accepts) ? json : null;
   const stated = isObject(header) ? header : body;
   const accepts = stated === null || !Array.isArray(stated.accepts) ? [] : stated.accepts.filter(isObject);
-  return { exchange, header, body, accepts: accepts.slice(0, ACCEPTS_MAX), version: versionOf(header, body) };
+  return { exchange, header, body, accepts: accepts.slice(0, WAYS_MAX), version: versionOf(header, body) };
 }
 
 function versionOf(header: SeenChallenge["header"], body: JsonObject | null): 1 | 2 | null {

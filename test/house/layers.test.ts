@@ -28,6 +28,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "judge",
     "directory",
     "billing/money",
+    "payments/misspelt-field",
     "payments/networks",
     "payments/tokens",
   ],

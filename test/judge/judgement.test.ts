@@ -43,6 +43,7 @@ const ROWS: readonly (readonly [string, Partial<CheckFacts>, string])[] = [
   ["down_now", observed({ status: "down", accepts: [] }), "review"],
   ["probes_blocked", observed({ status: "blocked", accepts: [] }), "allow"],
   ["payee_mismatch", observed({ accepts: accepts("0xeee") }), "deny"],
+  ["payee_absent", observed({ accepts: [onSolana("10000")] }), "review"],
   ["payee_changed", payTo({ changed_at: "2026-11-14T10:00:00Z" }), "review"],
   ["payee_shared", payTo({ shared_hosts: 11 }), "allow"],
   ["price_far_off", price({ drift: 1.01 }), "deny"],
@@ -97,24 +98,25 @@ describe("the rules of the judging check", () => {
     const [evm, evil] = [`0x${"a1".repeat(20)}`, `0x${"e7".repeat(20)}`];
     const [sol, evilSol] = ["Payee1111111111", "Other1111111111"];
     const way = (network: string, to: string) => ({ ...onBase("10000"), network, pay_to: to });
-    const mismatchOf = (address: string, ...ways: readonly (readonly [string, string])[]) => {
+    const codesOf = (address: string, ...ways: readonly (readonly [string, string])[]) => {
       const accepts = ways.map(([network, to]) => way(network, to));
       const { reasons } = judge({ ...GOOD, ...payTo({ address }), ...observed({ accepts }) });
-      return reasons.find(({ code }) => code === "payee_mismatch")?.evidence ?? null;
+      const found = reasons.filter(({ code }) => code === "payee_mismatch" || code === "payee_absent");
+      return found.map(({ code, evidence }) => `${code} ${evidence}`);
     };
-    for (const [address, other, ...ways] of [
-      [evm, evil, ["base", evil]],
-      [evm, evil, ["base", evm], ["eip155:137", evil]],
-      [evm, evil, ["base", evm], ["a-network", evil]],
-      [evm, evil.replace("0x", "0X"), ["base", evm], ["base", evil.replace("0x", "0X")]],
-      [evm, evil.slice(2), ["base", evm], ["base", evil.slice(2)]],
-      [evm, sol, ["solana", sol]],
-      [evm, "GSTELLAR", ["stellar:pubnet", "GSTELLAR"], ["solana", sol]],
-      [sol, evilSol, ["solana", sol], ["solana", evilSol]],
-      [sol, sol.toLowerCase(), ["solana", sol.toLowerCase()]],
-      [sol, evm, ["base", evm]],
+    for (const [code, address, other, ...ways] of [
+      ["payee_mismatch", evm, evil, ["base", evil]],
+      ["payee_mismatch", evm, evil, ["base", evm], ["eip155:137", evil]],
+      ["payee_mismatch", evm, evil, ["base", evm], ["a-network", evil]],
+      ["payee_mismatch", evm, evil.replace("0x", "0X"), ["base", evm], ["base", evil.replace("0x", "0X")]],
+      ["payee_mismatch", evm, evil.slice(2), ["base", evm], ["base", evil.slice(2)]],
+      ["payee_mismatch", sol, evilSol, ["solana", sol], ["solana", evilSol]],
+      ["payee_mismatch", sol, sol.toLowerCase(), ["solana", sol.toLowerCase()]],
+      ["payee_absent", evm, sol, ["solana", sol]],
+      ["payee_absent", evm, "GSTELLAR", ["stellar:pubnet", "GSTELLAR"], ["solana", sol]],
+      ["payee_absent", sol, evm, ["base", evm]],
     ] as const) {
-      expect([ways, mismatchOf(address, ...ways)]).toEqual([ways, `${other} instead of ${address}`]);
+      expect([ways, codesOf(address, ...ways)]).toEqual([ways, [`${code} ${other} instead of ${address}`]]);
     }
     for (const [address, ...ways] of [
       [evm],
@@ -122,7 +124,7 @@ describe("the rules of the judging check", () => {
       [evm, ["aptos:1", `0x${"b2".repeat(32)}`], ["base", evm]],
       [sol, ["solana", sol], ["base", evm], ["stellar:pubnet", "GSTELLAR"]],
     ] as const) {
-      expect([ways, mismatchOf(address, ...ways)]).toEqual([ways, null]);
+      expect([ways, codesOf(address, ...ways)]).toEqual([ways, []]);
     }
   });
 

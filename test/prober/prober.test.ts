@@ -77,6 +77,11 @@ function startTarget() {
         { ...entry("10000", "0xaa"), network: "base-sepolia", asset: SEPOLIA_USDC },
         { ...entry("500000000", "0xaa"), network: "eip155:137", asset: POLYGON_USDC },
       ]),
+    "/unpriced": () =>
+      challenge([
+        { ...entry("10000", "0xaa"), network: "base-sepolia", asset: SEPOLIA_USDC },
+        { ...entry("7", "0xbb"), network: "eip155:56", asset: "0xa6" },
+      ]),
     "/marked": () =>
       new Response(
         `\ufeff${JSON.stringify({ x402Version: 1, accepts: [{ ...entry("1", "0xbb"), maxAmountRequired: "1" }] })}`,
@@ -222,10 +227,11 @@ test("the price is that of USDC, in whatever order the ways to pay come", async 
 
 test("no price hides behind that of a test network, and no payee in a body that clients read and others do not", async () => {
   const url = (path: string) => `${target.origin}/${path}`;
-  const paths = ["long", "marked", "tested"];
+  const paths = ["long", "marked", "tested", "unpriced"];
   await using probing = setUp(paths.map((path) => listing(`${path}.example`, url(path))));
   await until("probe", () => paths.every((path) => probing.store.find(url(path)) !== undefined), UNTIL_MS);
   expect(probing.own(url("tested"))).toMatchObject({ observed_usd: "500.000000" });
+  expect(probing.own(url("unpriced"))).toMatchObject({ observed_usd: "0.000007" });
   expect(probing.own(url("marked"))?.observed?.accepts.map((way) => way.pay_to)).toEqual(["0xaa", "0xbb"]);
   expect(probing.own(url("long"))?.observed?.status).toBe("payment_broken");
 });

@@ -20,6 +20,11 @@ import {
 } from "./made-up-answers.ts";
 import { openApi, type ServiceChanges, scan, statusesOf } from "./made-up-service.ts";
 
+const VERSION_2 = {
+  x402Version: 2,
+  accepts: [{ ...PAYS, scheme: "exact", network: "eip155:8453", amount: "10000" }],
+};
+
 /** Services that are easily taken for better or for worse than they are. */
 
 type Row = readonly [
@@ -199,10 +204,7 @@ const BAD: readonly Row[] = [
       answers: {
         "/v1/paid": version1(
           { ...PAYS, network: "base", maxAmountRequired: "10000", payTo: `0x${"12".repeat(20)}` },
-          {
-            x402Version: 2,
-            accepts: [{ ...PAYS, scheme: "exact", network: "eip155:8453", amount: "10000" }],
-          },
+          VERSION_2,
         ),
       },
     },
@@ -225,10 +227,7 @@ const BAD: readonly Row[] = [
       answers: {
         "/v1/paid": version1(
           { ...PAYS, network: "base", amount: "10000", maxAmountRequired: "9000000" },
-          {
-            x402Version: 2,
-            accepts: [{ ...PAYS, scheme: "exact", network: "eip155:8453", amount: "10000" }],
-          },
+          VERSION_2,
         ),
       },
     },
@@ -242,15 +241,26 @@ const BAD: readonly Row[] = [
     "D",
   ],
   [
+    "a list of ways to pay that clients written in Go read, in the body",
+    {
+      answers: {
+        "/v1/paid": () =>
+          Response.json(
+            { x402Version: 1, Accepts: [{ ...PAYS, payTo: `0x${"12".repeat(20)}`, network: "base" }] },
+            { status: 402, headers: { "PAYMENT-REQUIRED": btoa(JSON.stringify(VERSION_2)) } },
+          ),
+      },
+    },
+    { "pay.parse": "fail" },
+    "D",
+  ],
+  [
     "a body that is longer than what is read of it",
     {
       answers: {
         "/v1/paid": version1(
           { ...PAYS, network: "base", maxAmountRequired: "9000000", note: "x".repeat(300_000) },
-          {
-            x402Version: 2,
-            accepts: [{ ...PAYS, scheme: "exact", network: "eip155:8453", amount: "10000" }],
-          },
+          VERSION_2,
         ),
       },
     },
@@ -275,6 +285,18 @@ const BAD: readonly Row[] = [
       },
     },
     { "pay.payee": "warn" },
+  ],
+  [
+    "a payee whose key nobody has, behind many ways to pay",
+    {
+      challenge: (it) => {
+        const [way] = it.accepts as readonly object[];
+        const nobody = { ...way, payTo: `0x${"0".repeat(40)}` };
+        return { ...it, accepts: [...Array.from({ length: 20 }, () => way), nobody] };
+      },
+    },
+    { "pay.payee": "fail" },
+    "D",
   ],
   [
     "version 2 with the amount of version 1 cannot be paid",

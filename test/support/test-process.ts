@@ -52,9 +52,11 @@ export async function runTestFiles(root: string, files: readonly string[]): Prom
     ]);
     const reported = await readReport(report);
     const outcomes = files.map((file) => reported.get(file) ?? { file, passed: 0, failed: 1, skipped: 0 });
-    const isTold = child.exitCode === 0 || outcomes.some(({ failed }) => failed > 0);
+    const counted = Number(/^ *(\d+) fail$/m.exec(err)?.[1] ?? 0);
+    const isExplained = counted === outcomes.reduce((total, { failed }) => total + failed, 0);
+    const isWhole = isExplained && (child.exitCode === 0 || counted > 0);
     return {
-      files: isTold && !/^ *\d+ errors?$/m.test(err) ? outcomes : outcomes.map(asFailed),
+      files: isWhole && !/^ *\d+ errors?$/m.test(err) ? outcomes : outcomes.map(asFailed),
       seconds: (performance.now() - startedMs) / 1000,
       cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
       text: err + out,

@@ -1,13 +1,8 @@
-import { isObject, type JsonObject } from "../../platform/json-value.ts";
-import { misspeltName } from "../../platform/misspelt-name.ts";
-import { ACCEPTS_MAX, amountOf, challengePerResource, type SeenChallenge } from "../challenge.ts";
+import { misspeltField, WAYS_MAX, waysIn } from "../../payments/misspelt-field.ts";
+import type { JsonObject } from "../../platform/json-value.ts";
+import { amountOf, challengePerResource, type SeenChallenge } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { jsonOf, written } from "../evidence.ts";
-
-const CHALLENGE_FIELDS: ReadonlySet<string> = new Set(["accepts"]);
-const WAY_FIELDS: ReadonlySet<string> = new Set(
-  "scheme network asset payTo amount maxAmountRequired".split(" "),
-);
 
 export const payParse: Check = {
   id: "pay.parse",
@@ -35,25 +30,19 @@ function faultOf({ exchange, header, body, version }: SeenChallenge): string | n
   if (version === null) return "no challenge with a known x402Version";
   const isUnread = /^\s*\{/.test(exchange.body) && jsonOf(exchange) === null;
   if (isUnread) return "the body cannot be read to its end";
-  const fault = hiddenWay(header) ?? hiddenWay(body);
+  const fault = hiddenWay(header) ?? hiddenWay(jsonOf(exchange));
   if (fault !== null || header === null || body === null) return fault;
-  const ways = new Set(entriesOf(header).map((entry) => wayOf(entry, 2)));
-  const isSame = entriesOf(body).every((entry) => ways.has(wayOf(entry, 1)));
+  const ways = new Set(waysIn(header).map((entry) => wayOf(entry, 2)));
+  const isSame = waysIn(body).every((entry) => ways.has(wayOf(entry, 1)));
   return isSame ? null : "header and body name different amounts, assets or payees";
 }
 
 /** Returns why a way to pay may be read by some clients and not by others, or not by the checks; else null. */
 function hiddenWay(challenge: JsonObject | null): string | null {
   if (challenge === null) return null;
-  const entries = entriesOf(challenge);
-  if (entries.length > ACCEPTS_MAX) return `more than ${ACCEPTS_MAX} ways to pay`;
-  const within = entries.map((entry) => misspeltName(entry, WAY_FIELDS)).find((name) => name !== null);
-  const misspelt = misspeltName(challenge, CHALLENGE_FIELDS) ?? within ?? null;
+  if (waysIn(challenge).length > WAYS_MAX) return `more than ${WAYS_MAX} ways to pay`;
+  const misspelt = misspeltField(challenge);
   return misspelt === null ? null : `${misspelt} is a field for some clients alone`;
-}
-
-function entriesOf({ accepts }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(accepts) ? accepts.filter(isObject) : [];
 }
 
 /** The key of an entry: what is paid, and to whom. The versions name networks differently. */
