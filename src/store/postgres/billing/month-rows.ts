@@ -37,7 +37,8 @@ export async function monthsByPlanPeriod(
   for (const periods of ofMonth.values()) {
     const [first] = periods;
     if (first === undefined) continue;
-    const month = { account: first.account, planPeriods: periods.map(({ planPeriod }) => planPeriod) };
+    const byId = new Map(periods.map(({ planPeriod }) => [planPeriod.planPeriodId, planPeriod]));
+    const month = { account: first.account, planPeriods: [...byId.values()] };
     for (const { planPeriodId } of month.planPeriods) months.set(planPeriodId, month);
   }
   return months;
@@ -56,10 +57,10 @@ const monthsOfPlanPeriods = builtOnce((orm) =>
   ),
 );
 
-/** Selects the months that have a plan period for which the condition holds. */
+/** Selects the months of the plan periods for which the condition holds: one with two of them twice. */
 function monthsWhere(orm: Orm, condition: SQL | undefined) {
   const asked = orm
-    .selectDistinct({ accountId: planPeriods.accountId, periodStart: planPeriods.periodStart })
+    .select({ accountId: planPeriods.accountId, periodStart: planPeriods.periodStart })
     .from(planPeriods)
     .where(condition)
     .as("asked");
