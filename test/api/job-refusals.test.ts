@@ -125,7 +125,9 @@ describe("a body that is no list stores nothing", () => {
     const own = await server.signUp();
     const messageOf = async (body: string | Uint8Array) => await (await create(body, CSV, "", own)).text();
     const packed = await messageOf(gzipSync("email\na@good.com\n"));
-    expect(packed).toContain("The body is not text but gzip: send it with Content-Encoding: gzip.");
+    expect(packed).toContain(
+      "The body is not text but gzip: unpack it first, or send it with Content-Encoding: gzip.",
+    );
     expect(await messageOf(Buffer.from("504b030414000600", "hex"))).toContain("save the sheet as CSV");
     const unmarked = await messageOf(Buffer.from("email\na@good.com\n", "utf16le"));
     expect(unmarked).toContain("name it with encoding=utf-16le.");
