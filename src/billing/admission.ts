@@ -19,8 +19,8 @@ export const fitsMonth: FitsMonth = (month, entries) => {
 };
 
 function hasLeft(ledger: Ledger, tally: Tally, units: number): boolean {
-  if (tally === ledger.current) return units <= unitsLeft(ledger);
-  return units <= unitsLeft(ledgerWhile(ledger, tally)) && !wouldPassSpendLimit(ledger, tally, units);
+  if (units > unitsLeft(ledgerWhile(ledger, tally))) return false;
+  return tally === ledger.current || !wouldPassSpendLimit(ledger, tally, units);
 }
 
 /**

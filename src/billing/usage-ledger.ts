@@ -114,13 +114,10 @@ export function ledgerWhile(ledger: Ledger, tally: Tally): Ledger {
 
 /** Returns whether further units of a plan period of the month cost something, and more than the spend limit pays for. */
 export function wouldPassSpendLimit(ledger: Ledger, tally: Tally, units: number): boolean {
-  const { period, tallies, spendLimitMicroUsd } = ledger;
+  const { spendLimitMicroUsd } = ledger;
   if (spendLimitMicroUsd === null) return false;
-  const priceWith = (more: number) =>
-    overagePrice(period, tallies, (each) => withHeld(each) + (each === tally ? more : 0));
-  const price = priceWith(units);
-  const base = basePrices(period, tallies).reduce((total, share) => total + share, 0);
-  return price > priceWith(0) && base + price > spendLimitMicroUsd;
+  const price = priceOfMonth(ledger, (each) => withHeld(each) + (each === tally ? units : 0));
+  return price > priceOfMonth(ledger, withHeld) && price > spendLimitMicroUsd;
 }
 
 /** Returns whether the month of the running plan period has ended. */
@@ -165,10 +162,14 @@ export function unitsLeft(ledger: Ledger): number {
   const price = ledger.current.overagePriceMicroUsd;
   if (price === null) return includedUnitsLeft(ledger);
   if (ledger.spendLimitMicroUsd === null || price === 0) return Number.POSITIVE_INFINITY;
-  const { period, tallies } = ledger;
-  const base = basePrices(period, tallies).reduce((total, share) => total + share, 0);
-  const rest = ledger.spendLimitMicroUsd - base - overagePrice(period, tallies, withHeld);
+  const rest = ledger.spendLimitMicroUsd - priceOfMonth(ledger, withHeld);
   return includedUnitsLeft(ledger) + Math.max(0, Math.floor(rest / price));
+}
+
+/** Returns the base prices of the month's plans, and the price of the units beyond the included ones. */
+function priceOfMonth({ period, tallies }: Ledger, unitsOf: (tally: Tally) => number): number {
+  const base = basePrices(period, tallies).reduce((total, share) => total + share, 0);
+  return base + overagePrice(period, tallies, unitsOf);
 }
 
 const withHeld = ({ units, heldUnits }: Tally): number => units + heldUnits;

@@ -84,17 +84,18 @@ export function createTaskTariff(pricing: Pricing, quotes: Quotes): Tariff {
 }
 
 /**
- * Returns the tariff of calls that are bought already, and of tasks that are taken: one that the current table refuses has
- * its refusal in the price, so that what was bought is delivered, of a model that is still served.
+ * Returns the tariff of calls that may be bought already, and of tasks that are taken. One that was bought, and that the
+ * current table refuses, has its refusal in the price, so that it is delivered, of a model that is still served. `isBought`
+ * is asked for such calls alone.
  */
-export function boughtTariff({ priceOf, upstreamModelOf }: Tariff): Tariff {
+export function boughtTariff({ priceOf, upstreamModelOf }: Tariff, isBought: () => boolean): Tariff {
   return {
     upstreamModelOf,
     priceOf(request, requestSha256, headers) {
       try {
         return priceOf(request, requestSha256, headers);
       } catch (refused) {
-        if (!(refused instanceof ParamError)) throw refused;
+        if (!(refused instanceof ParamError) || !isBought()) throw refused;
         return { ...flatPrice(upstreamModelOf(request.model)), refused };
       }
     },

@@ -1,8 +1,6 @@
 import type { Accepted, CheckFacts } from "../contract/specification/directory/check.ts";
 import { uncheckedPayeeKey } from "../directory/payee.ts";
-import { kindOf } from "../payments/tokens.ts";
-
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
+import { EVM_ADDRESS, kindOf } from "../payments/tokens.ts";
 
 /** What is asked for beside the listed payee, of which a listing names one; null where that is all right. */
 export type OtherPayees = {

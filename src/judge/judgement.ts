@@ -28,6 +28,9 @@ const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 const isListed = ({ pay_to }: CheckFacts): boolean => pay_to.address !== null;
 const when = (holds: boolean, text: string): string | null => (holds ? text : null);
 
+const insteadOfListed = (payee: string | null, { pay_to }: CheckFacts): string | null =>
+  payee === null ? null : `${payee} instead of ${pay_to.address}`;
+
 /** All rules, in the order of the reply. */
 export const JUDGE_RULES: readonly JudgeRule[] = [
   {
@@ -106,10 +109,7 @@ export const JUDGE_RULES: readonly JudgeRule[] = [
     severity: "block",
     points: 80,
     message: "It asks to be paid at another address than the listed one.",
-    evidence: (facts) => {
-      const { sameKind } = otherPayees(facts);
-      return sameKind === null ? null : `${sameKind} instead of ${facts.pay_to.address}`;
-    },
+    evidence: (facts) => insteadOfListed(otherPayees(facts).sameKind, facts),
   },
   {
     code: "payee_absent",
@@ -117,10 +117,7 @@ export const JUDGE_RULES: readonly JudgeRule[] = [
     points: 25,
     message:
       "It asks to be paid on another kind of network than the listed address is of, and not at that address.",
-    evidence: (facts) => {
-      const { instead } = otherPayees(facts);
-      return instead === null ? null : `${instead} instead of ${facts.pay_to.address}`;
-    },
+    evidence: (facts) => insteadOfListed(otherPayees(facts).instead, facts),
   },
   {
     code: "payee_changed",

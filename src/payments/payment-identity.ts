@@ -3,6 +3,7 @@ import { sha256 } from "../platform/sha256.ts";
 import type { Network } from "./networks.ts";
 import type { Requirement } from "./offer.ts";
 import { solanaMessage } from "./solana-message.ts";
+import { EVM_ADDRESS } from "./tokens.ts";
 
 /** The identity of a payment. */
 export type PaymentIdentity = {
@@ -28,7 +29,6 @@ type Authorized = {
   readonly before: bigint;
 };
 
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 const EVM_NONCE = /^0x[0-9a-f]{64}$/i;
 const INTEGER = /^\d{1,78}$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;

@@ -98,6 +98,9 @@ export function findKnownNetwork(name: string): KnownNetwork | null {
   return { id, isTest: own?.isTest === true, kind: kindOf(id), tokens: [...usdc, ...more] };
 }
 
+/** How an address is written on EVM networks, in any case. */
+export const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
+
 /** Returns what kind of addresses a network has, by its id or name. */
 export function kindOf(name: string): KnownNetwork["kind"] {
   const id = idOf(name);

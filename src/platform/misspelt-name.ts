@@ -1,7 +1,9 @@
+import type { JsonObject } from "./json-value.ts";
+
 const FIELD_LENGTH_MAX = 64;
 
 /** Returns the first name of an object that is one of the fields but for its letters, or null. */
-export type MisspeltName = (object: { readonly [name: string]: unknown }) => string | null;
+export type MisspeltName = (object: JsonObject) => string | null;
 
 /** Creates the search for names that programs written in Go take for one of these fields, and others do not. */
 export function createMisspeltName(fields: ReadonlySet<string>): MisspeltName {

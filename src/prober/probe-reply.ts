@@ -1,6 +1,6 @@
 import type { Accepted } from "../contract/specification/directory/check.ts";
-import { misspeltField, WAYS_MAX, waysIn } from "../payments/misspelt-field.ts";
 import { findNetwork } from "../payments/networks.ts";
+import { misspeltField, WAYS_MAX, waysIn } from "../payments/ways-to-pay.ts";
 import { parseObject } from "../platform/json-value.ts";
 import type { ProbeStatus } from "../store/probe-port.ts";
 

@@ -1,4 +1,4 @@
-import { WAYS_MAX } from "../payments/misspelt-field.ts";
+import { WAYS_MAX, waysIn } from "../payments/ways-to-pay.ts";
 import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { type Evidence, type Exchange, exchangesOf, jsonOf, parseFields } from "./evidence.ts";
 
@@ -45,8 +45,8 @@ function readChallenge(exchange: Exchange): SeenChallenge {
   const json = jsonOf(exchange);
   const body = json !== null && Array.isArray(json.accepts) ? json : null;
   const stated = isObject(header) ? header : body;
-  const accepts = stated === null || !Array.isArray(stated.accepts) ? [] : stated.accepts.filter(isObject);
-  return { exchange, header, body, accepts: accepts.slice(0, WAYS_MAX), version: versionOf(header, body) };
+  const accepts = stated === null ? [] : waysIn(stated).slice(0, WAYS_MAX);
+  return { exchange, header, body, accepts, version: versionOf(header, body) };
 }
 
 function versionOf(header: SeenChallenge["header"], body: JsonObject | null): 1 | 2 | null {

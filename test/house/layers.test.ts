@@ -28,7 +28,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "judge",
     "directory",
     "billing/money",
-    "payments/misspelt-field",
+    "payments/ways-to-pay",
     "payments/networks",
     "payments/tokens",
   ],

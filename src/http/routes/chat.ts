@@ -59,7 +59,7 @@ function chatRoute(
     async (call, body) => {
       requireJson(call.request, body);
       const { headers } = call.request;
-      const sold = isBought(dependencies, headers) ? boughtTariff(tariff) : tariff;
+      const sold = boughtTariff(tariff, () => isBought(dependencies, headers));
       const { request, requestSha256, price: asked } = await readChatCall(body, sold, headers, step);
       const isLate = isTooLate(dependencies, asked, headers);
       // Its payment fits no new quote, so the call is challenged again.
@@ -94,7 +94,7 @@ function taskRoute(
     operation,
     async (call, body) => {
       requireJson(call.request, body);
-      const sold = isBought({ payments }, call.request.headers) ? boughtTariff(taskTariff) : taskTariff;
+      const sold = boughtTariff(taskTariff, () => isBought({ payments }, call.request.headers));
       const { request, price } = await readChatCall(body, sold, WITHOUT_HEADERS, step);
       if (request.isStream) throw new ParamError("invalid_request", "A task has no stream.", "stream");
       const { microUsd: priceMicroUsd, refused } = price;

@@ -1,4 +1,4 @@
-import { findKnownNetwork, findToken, kindOf } from "../../payments/tokens.ts";
+import { EVM_ADDRESS, findKnownNetwork, findToken, kindOf } from "../../payments/tokens.ts";
 import { isObject, type JsonObject } from "../../platform/json-value.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, type Finding, notApplicable, worst } from "../check.ts";
@@ -23,7 +23,7 @@ function judge(entry: JsonObject): Pick<Finding, "status" | "observed"> {
   const asset = written(entry.asset).slice(0, 80);
   const extra = isObject(entry.extra) ? entry.extra : {};
   const kind = kindOf(written(entry.network));
-  if (kind === "evm" && !/^0x[0-9a-f]{40}$/i.test(asset)) return found("fail", `${asset} is no address`);
+  if (kind === "evm" && !EVM_ADDRESS.test(asset)) return found("fail", `${asset} is no address`);
   if (kind === "solana" && typeof extra.feePayer !== "string")
     return found("fail", "extra.feePayer is missing");
   const network = findKnownNetwork(written(entry.network));

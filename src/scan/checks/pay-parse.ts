@@ -1,4 +1,4 @@
-import { misspeltField, WAYS_MAX, waysIn } from "../../payments/misspelt-field.ts";
+import { misspeltField, WAYS_MAX, waysIn } from "../../payments/ways-to-pay.ts";
 import type { JsonObject } from "../../platform/json-value.ts";
 import { amountOf, challengePerResource, type SeenChallenge } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";

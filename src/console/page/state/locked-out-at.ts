@@ -7,13 +7,12 @@ import type { Key } from "../wire/bodies.ts";
 export function lockedOutAt(keys: readonly Key[], revoked: Key, nowMs: number): string | null {
   if (!managesAccount(revoked)) return null;
   const others = keys.filter((key) => key.key_id !== revoked.key_id && managesAccount(key));
-  const ends = others.map(({ expires_at }) =>
-    expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at),
-  );
-  const last = Math.max(...ends.filter((end) => end > nowMs));
-  const ownEnd = revoked.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(revoked.expires_at);
-  return Number.isFinite(last) && last < ownEnd ? new Date(last).toISOString() : null;
+  const last = Math.max(...others.map(endOf).filter((end) => end > nowMs));
+  return Number.isFinite(last) && last < endOf(revoked) ? new Date(last).toISOString() : null;
 }
+
+const endOf = ({ expires_at }: Key): number =>
+  expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
 
 const managesAccount = ({ mode, scopes, revoked_at }: Key): boolean =>
   mode === "live" && revoked_at === null && scopes.includes("account");

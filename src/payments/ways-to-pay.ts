@@ -1,10 +1,8 @@
-import { isObject } from "../platform/json-value.ts";
+import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { createMisspeltName } from "../platform/misspelt-name.ts";
 
 /** Different ways to pay one resource; of a challenge with more not all are looked at. */
 export const WAYS_MAX = 50;
-
-type Fields = { readonly [name: string]: unknown };
 
 const misspeltInChallenge = createMisspeltName(new Set(["accepts"]));
 const misspeltInWay = createMisspeltName(
@@ -15,7 +13,7 @@ const misspeltInWay = createMisspeltName(
  * Returns the first name in a challenge of an unpaid call that some clients take for one of its fields and others do not,
  * or null: such as `PayTo`, behind which another payee may stand.
  */
-export function misspeltField(challenge: Fields): string | null {
+export function misspeltField(challenge: JsonObject): string | null {
   const lists = Object.fromEntries(Object.entries(challenge).filter(([, value]) => Array.isArray(value)));
   const misspelt = misspeltInChallenge(lists);
   if (misspelt !== null) return misspelt;
@@ -27,6 +25,6 @@ export function misspeltField(challenge: Fields): string | null {
 }
 
 /** Returns the ways to pay of a challenge that are objects. */
-export function waysIn({ accepts }: Fields): readonly Fields[] {
+export function waysIn({ accepts }: JsonObject): readonly JsonObject[] {
   return Array.isArray(accepts) ? accepts.filter(isObject) : [];
 }
