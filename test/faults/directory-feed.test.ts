@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ROW_LIMITS } from "../../src/directory/upstream/source.ts";
 import { listing, type TestUpstream } from "../support/directory.ts";
 import { exportPath, paths, syncedPair } from "../support/synced-directory.ts";
 
@@ -81,6 +82,27 @@ describe("following the feed", () => {
       },
     ],
     [
+      "more changes than a directory has listings",
+      (upstream) => {
+        upstream.put(rescored(1));
+        const changes = Array.from({ length: ROW_LIMITS.rowsMax + 1 }, (_, n) => ({ seq: n + 2 }));
+        upstream.intercept = (request) =>
+          request.url.includes("/changes")
+            ? Response.json({ epoch: "first", changes, next_cursor: "first.2", has_more: false })
+            : undefined;
+      },
+    ],
+    [
+      "a wrong change, without the rest of its page",
+      (upstream) => {
+        upstream.put(rescored(1));
+        const start = Buffer.from('{"epoch":"first","changes":[{"seq":"2"},');
+        const endless = () => new ReadableStream({ start: (controller) => controller.enqueue(start) });
+        upstream.intercept = (request) =>
+          request.url.includes("/changes") ? new Response(endless()) : undefined;
+      },
+    ],
+    [
       "a change without a number",
       (upstream) => {
         upstream.put(rescored(1));
@@ -98,6 +120,17 @@ describe("following the feed", () => {
     expect(pair.held.listings.get(listing(1).host)?.score).toBe(2);
     expect(paths(pair.upstream).filter((path) => path === exportPath)).toHaveLength(2);
     expect([...pair.held.listings.keys()].sort()).toEqual([...pair.upstream.records.keys()].sort());
+  });
+
+  test("reads the whole export where the changes take more than two minutes", async () => {
+    using pair = await syncedPair(10);
+    for (let n = 0; n < 2500; n++) pair.upstream.put(listing(1000 + (n % 900)));
+    pair.upstream.intercept = (request) => {
+      if (request.url.includes("/changes")) pair.clock.advance(61_000);
+      return undefined;
+    };
+    expect(await pair.sync()).toMatchObject({ kind: "changed", published: { snapshot: { count: 910 } } });
+    expect(paths(pair.upstream)).toEqual([exportPath, "/v1/changes", "/v1/changes", exportPath]);
   });
 
   test("reads the whole export when the counts drift apart", async () => {
@@ -186,6 +219,13 @@ describe("following the feed", () => {
     });
     pair.upstream.put(long);
     expect(await pair.sync()).toMatchObject({ kind: "unchanged", freshness: { quarantined: 1 } });
+  });
+
+  test("keeps little of a change whose host is long", async () => {
+    using pair = await syncedPair();
+    pair.upstream.changes.push({ seq: 1, op: "upsert", host: "a".repeat(100_000), listing: {} });
+    expect(await pair.sync()).toMatchObject({ freshness: { quarantined: 1 } });
+    expect(Bun.file(`${pair.folder.path}/current.json`).size).toBeLessThan(10_000);
   });
 
   test("refuses a change that carries another host's listing", async () => {

@@ -20,17 +20,21 @@ export type DraftDependencies = {
 };
 
 const RECORD_EXCERPT_LENGTH = 1000;
+/** Longer than any host with what marks a duplicate: longer keys are hashed. */
+const KEY_LENGTH_MAX = 256;
 
 /** Returns a function that quarantines a record, with the time at which it was first seen. */
 export function createRejecter(before: Quarantine, into: Map<string, QuarantinedRecord>, now: number) {
   return (key: string | null, reason: string, record: string): void => {
-    const id = key ?? `#${sha256(record).slice(0, 16)}`;
+    const isKey = key !== null && key.length <= KEY_LENGTH_MAX;
+    const id = isKey ? key : `#${sha256(key ?? record).slice(0, 16)}`;
     const host = key?.split("#")[0] ?? null;
     into.set(id, {
       host: host !== null && isHost(host) ? host : null,
       reason,
       firstSeen: before.get(id)?.firstSeen ?? new Date(now).toISOString(),
-      record: record.slice(0, RECORD_EXCERPT_LENGTH),
+      // Written anew: a slice would keep the whole record in memory.
+      record: Buffer.from(record.slice(0, RECORD_EXCERPT_LENGTH)).toString(),
     });
   };
 }

@@ -1,8 +1,9 @@
+import type { Clock } from "../../platform/clock.ts";
 import type { Contents, Draft } from "../sync/contents.ts";
 import { createDeltaDraft } from "../sync/draft.ts";
 import type { DraftDependencies } from "../sync/draft-rows.ts";
-import type { RowLimits } from "./row-splitter.ts";
-import { countOf, type Intake, type UpstreamMemory } from "./source.ts";
+import { createRowSplitter, FormatError, type RowLimits } from "./row-splitter.ts";
+import { countOf, type Intake, splitBody, type UpstreamMemory } from "./source.ts";
 import { refusalOf, type Upstream, type UpstreamReply } from "./upstream.ts";
 import { UpstreamError } from "./upstream-limits.ts";
 import { numberOf, offerOf } from "./upstream-offer.ts";
@@ -11,7 +12,17 @@ const FEED_PAGE_LIMIT = 1000;
 const FEED_PAGES_MAX = 200;
 /** Above this the export is the smaller download. */
 const FEED_BYTES_MAX = 256 * 1024 * 1024;
-const FEED_PAGE_BYTES_MAX = 80 * 1024 * 1024;
+/** Between two pages; the export has a time of its own. */
+const FEED_MS_MAX = 120_000;
+/** More than a row of an export, so that the host of one that is too long is known. */
+const CHANGE_BYTES_MAX = 1024 * 1024;
+const CHANGES: ReadonlySet<string> = new Set(["changes"]);
+
+export type FeedDependencies = {
+  readonly upstream: Upstream;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly rowLimits: RowLimits;
+};
 
 /** The feed cannot be followed, so the export is read instead. */
 export class FeedGap extends Error {
@@ -23,15 +34,17 @@ export class FeedGap extends Error {
  * upstream refuses or exceeds a limit.
  */
 export async function followFeed(
-  { upstream, rowLimits }: { readonly upstream: Upstream; readonly rowLimits: RowLimits },
+  { upstream, clock, rowLimits }: FeedDependencies,
   memory: UpstreamMemory,
   base: Contents,
   dependencies: DraftDependencies,
 ): Promise<Intake> {
   const draft = createDeltaDraft(base, dependencies);
+  const startedMs = clock.monotonic();
   let { cursor, lastSeq } = memory;
   let changes = 0;
-  let bytes = 0;
+  let changesLeft = rowLimits.rowsMax;
+  let bytesLeft = FEED_BYTES_MAX;
   for (let pages = 0; pages < FEED_PAGES_MAX; pages++) {
     const etag = pages === 0 ? memory.feedEtag : null;
     const reply = await upstream.get(
@@ -39,17 +52,19 @@ export async function followFeed(
       { Accept: "application/json", ...(etag === null ? {} : { "If-None-Match": etag }) },
     );
     if (reply.status === 304) return finishFeed(memory, reply, null, base, dependencies.now);
-    const page = await readPage(reply, memory.epoch, dependencies.now);
-    bytes += page.bytes;
-    if (bytes > FEED_BYTES_MAX) throw new FeedGap(`more than ${FEED_BYTES_MAX} bytes of changes`);
-    for (const change of page.changes) {
+    const limits = { bytesMax: bytesLeft, changesMax: changesLeft };
+    const page = await readPage(reply, memory.epoch, limits, dependencies, (change) => {
       const seq = applyChange(change, lastSeq, draft);
       if (seq !== lastSeq) changes += 1;
       lastSeq = seq;
-    }
+    });
+    bytesLeft -= page.bytes;
+    changesLeft -= page.changes;
     if (page.hasMore && page.cursor === cursor) throw new FeedGap("the feed does not move on");
-    const feedEtag = page.changes.length === 0 ? reply.headers.get("etag") : null;
+    const feedEtag = page.changes === 0 ? reply.headers.get("etag") : null;
     cursor = page.cursor;
+    if (page.hasMore && clock.monotonic() - startedMs > FEED_MS_MAX)
+      throw new FeedGap(`more than ${FEED_MS_MAX} ms of changes`);
     if (page.hasMore) continue;
     const exportEtag = changes === 0 ? memory.exportEtag : null;
     const next = { ...memory, cursor, lastSeq, feedEtag, exportEtag };
@@ -80,42 +95,55 @@ function finishFeed(
 
 type Page = {
   readonly bytes: number;
-  readonly changes: readonly unknown[];
+  readonly changes: number;
   readonly cursor: string;
   readonly hasMore: boolean;
 };
 
-async function readPage(reply: UpstreamReply, epoch: string | null, now: number): Promise<Page> {
+/** Reads a page change by change, as a whole one in memory takes many times its bytes. */
+async function readPage(
+  reply: UpstreamReply,
+  epoch: string | null,
+  { bytesMax, changesMax }: { readonly bytesMax: number; readonly changesMax: number },
+  dependencies: DraftDependencies,
+  take: (change: unknown) => void,
+): Promise<Page> {
   if ([400, 404, 410].includes(reply.status)) {
     reply.cancel();
     throw new FeedGap(`the feed answers ${reply.status}`);
   }
-  if (reply.status !== 200) throw refusalOf(reply, "the change feed", now);
-  const chunks: Uint8Array[] = [];
+  if (reply.status !== 200) throw refusalOf(reply, "the change feed", dependencies.now);
+  const decoder = new TextDecoder();
   let bytes = 0;
-  for await (const chunk of reply.body) {
+  let changes = 0;
+  const takeRow = (row: Uint8Array | null): void => {
+    if (row === null) throw new FeedGap(`a change of more than ${CHANGE_BYTES_MAX} bytes`);
+    changes += 1;
+    take(parseChange(decoder.decode(row)));
+  };
+  const limits = { rowBytesMax: CHANGE_BYTES_MAX, rowsMax: changesMax };
+  const splitter = createRowSplitter(limits, takeRow, CHANGES);
+  const countBytes = (chunk: Uint8Array): void => {
     bytes += chunk.length;
-    if (bytes > FEED_PAGE_BYTES_MAX)
-      throw new UpstreamError(`a page of changes passes ${FEED_PAGE_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  const page = parsePage(Buffer.concat(chunks).toString());
+    if (bytes > bytesMax) throw new FeedGap(`more than ${FEED_BYTES_MAX} bytes of changes`);
+  };
+  const page = await splitBody(reply.body, splitter, dependencies, countBytes).catch((error: unknown) => {
+    throw error instanceof FormatError ? new FeedGap(error.message) : error;
+  });
   if (epoch !== null && page.epoch !== epoch) throw new FeedGap("another epoch");
-  const { changes, next_cursor: cursor, has_more: hasMore } = page;
-  if (!Array.isArray(changes) || typeof cursor !== "string" || typeof hasMore !== "boolean") {
+  const { next_cursor: cursor, has_more: hasMore } = page;
+  if (!Array.isArray(page.changes) || typeof cursor !== "string" || typeof hasMore !== "boolean") {
     throw new FeedGap("the feed is not as agreed");
   }
   return { bytes, changes, cursor, hasMore };
 }
 
-function parsePage(text: string): Readonly<Record<string, unknown>> {
+function parseChange(text: string): unknown {
   try {
-    const page: unknown = JSON.parse(text);
-    if (typeof page === "object" && page !== null) return page as Record<string, unknown>;
+    return JSON.parse(text) as unknown;
   } catch {
-    // Falls through: a page is an object.
+    throw new FeedGap("a change is not JSON");
   }
-  throw new FeedGap("the feed is not JSON");
 }
 
 /** Applies a change, unless it repeats an earlier one. Returns the sequence number that the next one must follow. */

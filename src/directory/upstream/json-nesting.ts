@@ -1,6 +1,5 @@
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [BRACKET_OPEN, BRACKET_CLOSE, BRACE_OPEN, BRACE_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
-const LISTS = new Set(["listings", "items", "data"]);
 
 /** Tracks the nesting of JSON, byte by byte: `depth` counts the brackets and braces that are open outside strings. */
 export function createNesting() {
@@ -21,8 +20,8 @@ export function createNesting() {
   return nesting;
 }
 
-/** Finds where the array of listings opens, by the keys of the outermost object. */
-export function createKeyReader() {
+/** Finds where the array of rows opens, by the keys of the outermost object. */
+export function createKeyReader(lists: ReadonlySet<string>) {
   let text = "";
   let key = "";
   let hostSeen = false;
@@ -39,7 +38,7 @@ export function createKeyReader() {
         key = text;
         hostSeen ||= key === "host";
       } else if (byte === COMMA) key = "";
-      return byte === BRACKET_OPEN && !hostSeen && LISTS.has(key);
+      return byte === BRACKET_OPEN && !hostSeen && lists.has(key);
     },
   };
 }

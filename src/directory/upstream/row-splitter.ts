@@ -13,7 +13,7 @@ export type RowSplitter = {
   readonly end: () => Envelope;
 };
 
-/** The other fields of an object that contains the listings; empty for the other forms. */
+/** The other fields of an object that contains the rows; empty for the other forms. */
 export type Envelope = { readonly [name: string]: unknown };
 
 export type RowLimits = { readonly rowBytesMax: number; readonly rowsMax: number };
@@ -24,12 +24,13 @@ export type RowTaker = (row: Uint8Array | null) => void;
 const LINE_END = 0x0a;
 const COMMA = 0x2c;
 const [BRACKET_OPEN, BRACE_OPEN] = [0x5b, 0x7b];
+const LISTINGS: ReadonlySet<string> = new Set(["listings", "items", "data"]);
 
 /**
  * Splits a body into rows as it arrives, with at most one row in memory: JSON lines, an array, or an object with an
- * array under listings, items or data. Throws FormatError for anything else and above `rowsMax`.
+ * array under one of the names in `lists`. Throws FormatError for anything else and above `rowsMax`.
  */
-export function createRowSplitter(limits: RowLimits, takeRow: RowTaker): RowSplitter {
+export function createRowSplitter(limits: RowLimits, takeRow: RowTaker, lists = LISTINGS): RowSplitter {
   let rows = 0;
   let mode: Mode | null = null;
   const take: RowTaker = (row) => {
@@ -39,7 +40,7 @@ export function createRowSplitter(limits: RowLimits, takeRow: RowTaker): RowSpli
   };
   const begin = (first: number): Mode => {
     if (first === BRACKET_OPEN) return createArrayMode(limits, take, null);
-    if (first === BRACE_OPEN) return createObjectMode(limits, take);
+    if (first === BRACE_OPEN) return createObjectMode(limits, take, lists);
     throw new FormatError("neither JSON lines nor a JSON array or object");
   };
   return {
@@ -156,13 +157,13 @@ function parseEnvelope(text: string): Envelope {
 }
 
 /**
- * Creates the mode for a body that begins with a brace, until its form is known: an object with the listings where an
- * array under one of the known names comes before any `host`, else JSON lines.
+ * Creates the mode for a body that begins with a brace, until its form is known: an object with the rows where an
+ * array under one of the names comes before any `host`, else JSON lines.
  */
-function createObjectMode(limits: RowLimits, take: RowTaker): Mode {
+function createObjectMode(limits: RowLimits, take: RowTaker, lists: ReadonlySet<string>): Mode {
   const seen = createRowBuffer(limits.rowBytesMax);
   const nesting = createNesting();
-  const keys = createKeyReader();
+  const keys = createKeyReader(lists);
   const asLines = (rest: Uint8Array): Turn => {
     const lines = createLineMode(limits, take);
     const bytes = seen.take();

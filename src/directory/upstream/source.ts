@@ -2,7 +2,7 @@ import { open, stat } from "node:fs/promises";
 import type { Contents, Draft } from "../sync/contents.ts";
 import { createFullDraft } from "../sync/draft.ts";
 import type { DraftDependencies } from "../sync/draft-rows.ts";
-import { createRowSplitter, type Envelope, type RowLimits } from "./row-splitter.ts";
+import { createRowSplitter, type Envelope, type RowLimits, type RowSplitter } from "./row-splitter.ts";
 import { UpstreamError } from "./upstream-limits.ts";
 
 /** A source of listings. */
@@ -73,6 +73,17 @@ export async function readBody(
     rows += 1;
     draft.take(row === null ? null : decode(decoder, row));
   });
+  const envelope = await splitBody(body, splitter, dependencies, onChunk);
+  return { draft: draft.finish(), envelope, rows };
+}
+
+/** Pushes a body through a splitter, and collects the garbage that its rows leave. */
+export async function splitBody(
+  body: AsyncIterable<Uint8Array>,
+  splitter: RowSplitter,
+  dependencies: Pick<DraftDependencies, "collectYoungGarbage" | "collectGarbage">,
+  onChunk: (chunk: Uint8Array) => void,
+): Promise<Envelope> {
   let bytes = 0;
   let collections = 0;
   for await (const chunk of body) {
@@ -85,8 +96,7 @@ export async function readBody(
     if (collections % COLLECTIONS_PER_FULL === 0) dependencies.collectGarbage?.();
     else dependencies.collectYoungGarbage?.();
   }
-  const envelope = splitter.end();
-  return { draft: draft.finish(), envelope, rows };
+  return splitter.end();
 }
 
 /** Decodes a row. Invalid UTF-8 becomes a text that is not JSON, so that the record is quarantined. */
