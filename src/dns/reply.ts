@@ -84,7 +84,7 @@ function recordsOf({ answers }: Sections, owner: string, type: number): readonly
 /** Interprets a chain that ends without records: the name is missing, has none of this type, or must be queried. */
 function chainEnd<T extends RecordType>(
   message: Uint8Array,
-  { rcode, authorities }: Sections,
+  { rcode, answers, authorities }: Sections,
   target: string,
   hops: number,
   ttlSeconds: number,
@@ -97,6 +97,8 @@ function chainEnd<T extends RecordType>(
     const isReferral = !authoritative && authorities.some((record) => record.type === TYPE_NS);
     if (isReferral) return { kind: "failed", rcode: "referral" };
     if (hops > 0) return { kind: "alias", target, hops, ttlSeconds };
+    // Of other names alone: it answers another question, and denies nothing.
+    if (answers.length > 0 && answers.every(({ owner }) => owner !== target)) return MALFORMED;
   }
   const minimum = soa === undefined ? 0 : readSoaMinimum(message, soa);
   if (minimum === null) return MALFORMED;

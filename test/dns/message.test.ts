@@ -122,6 +122,24 @@ test("records of other names, types and classes are ignored", () => {
   });
 });
 
+test("records of other names alone are no denial, unless the reply says so", () => {
+  const foreign = { type: "MX", name: "b.com", ttl: 60, class: "IN" } as const;
+  const data = { preference: 1, exchange: "mx.b.com" };
+  const own = { type: "A", name: "A.com", ttl: 60, class: "IN", data: "8.8.8.8" } as const;
+  const [noError, nameError] = [0x8180, 0x8183];
+  const many = Array.from({ length: 600 }, () => ({ ...foreign, data }));
+  expect(readReply(reply(noError, [{ ...foreign, data }]), "a.com", "MX").kind).toBe("malformed");
+  expect(readReply(reply(noError, [...many, { ...foreign, name: "a.com", data }]), "a.com", "MX").kind).toBe(
+    "malformed",
+  );
+  expect(readReply(reply(noError, [{ ...foreign, data }, own]), "a.com", "MX")).toMatchObject({
+    lookup: { outcome: "nodata" },
+  });
+  expect(readReply(reply(nameError, [{ ...foreign, data }]), "a.com", "MX")).toMatchObject({
+    lookup: { outcome: "nxdomain" },
+  });
+});
+
 test("of thousands of records the first 512 are read, 128 of MX, and all are checked for completeness", () => {
   const addresses = Array.from({ length: 3000 }, (_, at) => `8.8.${at >> 8}.${at & 255}`);
   const common = { name: "a.com", ttl: 60, class: "IN" } as const;
