@@ -40,7 +40,9 @@ export type ProberOptions = {
 const TICK_MS = 100;
 const FLUSH_MS = 1000;
 const FLUSHED_MAX = 200;
-const PRUNED_MAX = 500;
+const PRUNE_MS = 1000;
+/** Takes 10 ms; 100 a second are more than a day of any directory has. */
+const PRUNED_MAX = 100;
 
 export function createProber(dependencies: ProberDependencies, options: ProberOptions): Prober {
   const { client, clock, store, onProbed, listingCount, listingAfter, reportError } = dependencies;
@@ -55,6 +57,8 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
   const firstRound = Math.floor(clock.now() / intervalMs);
   let begun = 0;
   let lastHost = "";
+  /** The first day kept, once everything older is gone. */
+  let prunedTo = "";
   const counts = { probes: 0, rounds: 0, failures: 0 };
 
   /** Starts the probes that are due: the part of the listings that corresponds to the elapsed part of the interval. */
@@ -78,8 +82,12 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
     begun = 0;
     lastHost = "";
     counts.rounds += 1;
+  }
+
+  /** Removes what is too old, a part at a time. A round may take longer than a process runs, so none is waited for. */
+  function prune(): void {
     const day = firstDay(clock.now());
-    store.removeOld(day, Date.parse(day), PRUNED_MAX);
+    if (day !== prunedTo && store.removeOld(day, Date.parse(day), PRUNED_MAX) === 0) prunedTo = day;
   }
 
   function begin(work: Promise<void>): void {
@@ -114,7 +122,11 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
   return {
     start() {
       roundStartedMs = clock.monotonic();
-      timers = [setInterval(guarded(tick, reportError), TICK_MS), setInterval(flush, FLUSH_MS)];
+      timers = [
+        setInterval(guarded(tick, reportError), TICK_MS),
+        setInterval(flush, FLUSH_MS),
+        setInterval(guarded(prune, reportError), PRUNE_MS),
+      ];
       for (const timer of timers) timer.unref();
     },
     stats: () => ({ inFlight: running.size, ...counts }),

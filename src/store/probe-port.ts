@@ -74,6 +74,9 @@ export type ProbeStore = {
   readonly hostDays: (host: string, fromDay: string) => readonly Omit<ProbeDay, "latencies">[];
   /** Returns up to `limit` changes of a host, newest first. */
   readonly changes: (host: string, limit: number) => readonly ProbeChange[];
-  /** Removes up to `limit` days and changes that are older; returns how many. */
+  /**
+   * Removes up to `limit` days and as many changes that are older, and the resources whose last probe is. Returns how many
+   * days and changes: 0 once nothing older is left.
+   */
   readonly removeOld: (beforeDay: string, beforeTime: number, limit: number) => number;
 };

@@ -395,6 +395,32 @@ test("evidence is kept for 30 days and no longer", () => {
   expect(store.days("https://a.example/", "0000-00-00")).toHaveLength(2);
 });
 
+test("all that is older is removed, resources that are not probed any more too, without the end of a round", async () => {
+  const old = Date.parse("2026-01-01T12:00:00Z");
+  let now = old;
+  const clock = { ...systemClock, now: () => now };
+  await using probing = setUp([], { clock, intervalMs: 86_400_000 });
+  const rest = { method: "GET", status: "paid", ms: 1, accepts: "[]", priceMicroUsd: null } as const;
+  const probe = (n: number, payTo: string): Probe => {
+    return { url: `https://a.example/${n}`, host: "a.example", at: now, day: dayOf(now), payTo, ...rest };
+  };
+  const each = Array.from({ length: 250 }, (_, n) => n);
+  probing.store.record(each.map((n) => probe(n, "0xaa")));
+  probing.store.record(each.map((n) => probe(n, "0xbb")));
+  now += 20 * 86_400_000;
+  probing.store.record([probe(0, "0xbb")]);
+  now += 20 * 86_400_000;
+  const left = () => each.filter((n) => probing.store.find(`https://a.example/${n}`) !== undefined);
+  await until(
+    "removal",
+    () => left().length === 1 && probing.store.changes("a.example", 1).length === 0,
+    UNTIL_MS,
+  );
+  expect(left()).toEqual([0]);
+  expect(probing.store.hostDays("a.example", "0000-00-00").map(({ day }) => day)).toEqual(["2026-01-21"]);
+  expect(probing.prober.stats().rounds).toBe(0);
+});
+
 test(`a round of ${LISTINGS} listings ends within its interval, with at most 128 probes at a time and 400 MB more`, async () => {
   const width = `${LISTINGS}`.length;
   const hosts = Array.from({ length: LISTINGS }, (_, n) => `h${`${n}`.padStart(width, "0")}.example`);

@@ -99,25 +99,31 @@ export function createProbeStore(orm: Orm): ProbeStore {
         .orderBy(desc(probeChanges.n))
         .limit(limit)
         .all(),
-    removeOld: (beforeDay: string, beforeTime: number, limit: number): number => {
-      const days = orm
-        .select({ row: sql`rowid` })
-        .from(probeDays)
-        .where(lt(probeDays.day, beforeDay))
-        .limit(limit);
-      const removed = orm
-        .delete(probeDays)
-        .where(inArray(sql`rowid`, days))
-        .returning({ url: probeDays.url })
-        .all().length;
-      const changes = orm
-        .select({ n: probeChanges.n })
-        .from(probeChanges)
-        .where(lt(probeChanges.at, beforeTime))
-        .limit(limit);
-      orm.delete(probeChanges).where(inArray(probeChanges.n, changes)).run();
-      return removed;
-    },
+    removeOld: (beforeDay: string, beforeTime: number, limit: number): number =>
+      orm.transaction(() => {
+        const days = orm
+          .select({ row: sql`rowid` })
+          .from(probeDays)
+          .where(lt(probeDays.day, beforeDay))
+          .limit(limit);
+        const removed = orm
+          .delete(probeDays)
+          .where(inArray(sql`rowid`, days))
+          .returning({ url: probeDays.url })
+          .all();
+        // Each resource has a day of its last probe, so the last day to go takes it along.
+        const urls = removed.map(({ url }) => url);
+        const { url, probedAt } = probedResources;
+        orm
+          .delete(probedResources)
+          .where(and(inArray(url, urls), lt(probedAt, beforeTime)))
+          .run();
+        const { n, at } = probeChanges;
+        const changes = orm.select({ n }).from(probeChanges).where(lt(at, beforeTime)).limit(limit);
+        return (
+          removed.length + orm.delete(probeChanges).where(inArray(n, changes)).returning({ n }).all().length
+        );
+      }),
   };
 }
 
