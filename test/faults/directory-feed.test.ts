@@ -167,6 +167,19 @@ describe("following the feed", () => {
     expect(pair.held.listings.has(listing(700).host)).toBe(true);
   });
 
+  test("reads the whole export after the clock is set back", async () => {
+    using pair = await syncedPair();
+    pair.clock.advance(400 * 24 * HOUR_MS);
+    await pair.sync();
+    pair.upstream.records.set(listing(700).host, listing(700));
+    pair.clock.advance(-400 * 24 * HOUR_MS);
+    expect(await pair.sync()).toMatchObject({ kind: "changed" });
+    expect(pair.held.listings.has(listing(700).host)).toBe(true);
+    pair.clock.advance(HOUR_MS);
+    await pair.sync();
+    expect(paths(pair.upstream).filter((path) => path === exportPath)).toHaveLength(3);
+  });
+
   test("ignores duplicate changes", async () => {
     using pair = await syncedPair();
     pair.upstream.put(listing(200));

@@ -22,15 +22,14 @@ export function createUpstreamSource(
   return {
     name,
     async read(memory, base, draftDependencies) {
-      const now = dependencies.clock.now();
-      if (memory !== null && memory.cursor !== null && now - memory.exportedAt < FULL_EXPORT_MS) {
+      const isDue = memory !== null && !isWithinDay(memory.exportedAt, dependencies.clock.now());
+      if (memory !== null && memory.cursor !== null && !isDue) {
         try {
           return await followFeed(dependencies, memory, base, draftDependencies);
         } catch (error) {
           if (!(error instanceof FeedGap)) throw error;
         }
       }
-      const isDue = memory !== null && now - memory.exportedAt >= FULL_EXPORT_MS;
       return takeExport(
         dependencies,
         isDue ? { ...memory, exportEtag: null } : memory,
@@ -39,6 +38,11 @@ export function createUpstreamSource(
       );
     },
   };
+}
+
+/** False for a time in the future, too: the clock was wrong then, and may have been so by years. */
+function isWithinDay(at: number, now: number): boolean {
+  return at <= now && now - at < FULL_EXPORT_MS;
 }
 
 async function takeExport(
