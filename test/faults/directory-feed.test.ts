@@ -241,6 +241,17 @@ describe("following the feed", () => {
     expect(Bun.file(`${pair.folder.path}/current.json`).size).toBeLessThan(10_000);
   });
 
+  test("quarantines a change that is nested too deeply to be written again", async () => {
+    using pair = await syncedPair();
+    const { host } = listing(1);
+    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    const body = `{"epoch":"first","changes":[{"seq":1,"op":"upsert","host":"${host}","listing":${deep}}],"next_cursor":"first.1","has_more":false}`;
+    pair.upstream.intercept = (request) =>
+      request.url.includes("/changes") ? new Response(body) : undefined;
+    expect(await pair.sync()).toMatchObject({ kind: "unchanged", freshness: { quarantined: 1 } });
+    expect(paths(pair.upstream)).toEqual([exportPath, "/v1/changes"]);
+  });
+
   test("refuses a change that carries another host's listing", async () => {
     using pair = await syncedPair();
     pair.upstream.changes.push({ seq: 1, op: "upsert", host: listing(1).host, listing: listing(2) });

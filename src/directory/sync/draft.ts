@@ -72,16 +72,17 @@ export function createDeltaDraft(base: Contents, dependencies: DraftDependencies
     quarantine.delete(`${host}#2`);
   };
   return {
-    upsert(host: string, record: unknown): void {
+    /** `text` is the change as it came. */
+    upsert(host: string, record: unknown, text: string): void {
       const read = readListing(record, dependencies.now);
       const reason = !read.ok ? read.reason : read.listing.host === host ? null : "host_mismatch";
       if (!read.ok || reason !== null) {
-        reject(host, reason ?? "bad_record", JSON.stringify(record) ?? "");
+        reject(host, reason ?? "bad_record", text);
         return;
       }
       const row = rowOf(read.listing, { ...base, rows }, dependencies);
       if (row.length > TEXT_BYTES_MAX) {
-        reject(host, "row_too_long", JSON.stringify(record));
+        reject(host, "row_too_long", text);
         return;
       }
       clear(host);
@@ -92,8 +93,7 @@ export function createDeltaDraft(base: Contents, dependencies: DraftDependencies
       rows.delete(host);
     },
     /** Quarantines a change that is not understood. */
-    reject: (host: string | null, reason: string, record: unknown): void =>
-      reject(host, reason, JSON.stringify(record) ?? ""),
+    reject,
     finish(): Draft {
       let good = rows.size;
       for (const host of quarantine.keys()) if (rows.has(host)) good -= 1;

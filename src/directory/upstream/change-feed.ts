@@ -53,8 +53,8 @@ export async function followFeed(
     );
     if (reply.status === 304) return finishFeed(memory, reply, null, base, dependencies.now);
     const limits = { bytesMax: bytesLeft, changesMax: changesLeft };
-    const page = await readPage(reply, memory.epoch, limits, dependencies, (change) => {
-      const seq = applyChange(change, lastSeq, draft);
+    const page = await readPage(reply, memory.epoch, limits, dependencies, (text) => {
+      const seq = applyChange(text, lastSeq, draft);
       if (seq !== lastSeq) changes += 1;
       lastSeq = seq;
     });
@@ -106,7 +106,7 @@ async function readPage(
   epoch: string | null,
   { bytesMax, changesMax }: { readonly bytesMax: number; readonly changesMax: number },
   dependencies: DraftDependencies,
-  take: (change: unknown) => void,
+  take: (change: string) => void,
 ): Promise<Page> {
   if ([400, 404, 410].includes(reply.status)) {
     reply.cancel();
@@ -119,7 +119,7 @@ async function readPage(
   const takeRow = (row: Uint8Array | null): void => {
     if (row === null) throw new FeedGap(`a change of more than ${CHANGE_BYTES_MAX} bytes`);
     changes += 1;
-    take(parseChange(decoder.decode(row)));
+    take(decoder.decode(row));
   };
   const limits = { rowBytesMax: CHANGE_BYTES_MAX, rowsMax: changesMax };
   const splitter = createRowSplitter(limits, takeRow, CHANGES);
@@ -148,18 +148,18 @@ function parseChange(text: string): unknown {
 
 /** Applies a change, unless it repeats an earlier one. Returns the sequence number that the next one must follow. */
 function applyChange(
-  change: unknown,
+  text: string,
   lastSeq: number | null,
   draft: ReturnType<typeof createDeltaDraft>,
 ): number {
-  const { seq, op, host, listing } = (change ?? {}) as Readonly<Record<string, unknown>>;
+  const { seq, op, host, listing } = (parseChange(text) ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof seq !== "number" || !Number.isSafeInteger(seq)) throw new FeedGap("a change without a number");
   if (lastSeq !== null && seq <= lastSeq) return lastSeq;
   if (lastSeq !== null && seq !== lastSeq + 1)
     throw new FeedGap(`changes ${lastSeq + 1} to ${seq - 1} are missing`);
-  if (typeof host !== "string") draft.reject(null, "bad_host", change);
-  else if (op === "upsert") draft.upsert(host, listing);
+  if (typeof host !== "string") draft.reject(null, "bad_host", text);
+  else if (op === "upsert") draft.upsert(host, listing, text);
   else if (op === "delete") draft.delete(host);
-  else draft.reject(host, "unknown_op", change);
+  else draft.reject(host, "unknown_op", text);
   return seq;
 }
