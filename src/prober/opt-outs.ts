@@ -12,7 +12,7 @@ export type OptOuts = {
 export const PROBE_AGENT = "assay-probe";
 
 const KNOWN_MS = 86_400_000;
-/** Cached where there was no answer: the host is probed, which shows that it is down, and asked again soon. */
+/** Cached where there was no answer: the rules from before hold, without any the host is probed; it is asked again soon. */
 const UNKNOWN_MS = 3_600_000;
 /** The oldest is evicted first: for a directory of 200,000 hosts, nearly all of which name no agent of ours. */
 const ORIGINS_MAX = 200_000;
@@ -27,6 +27,7 @@ type Answered = {
   readonly bytes: number;
   readonly isAnswered: boolean;
 };
+const NO_RULES: Answered = { rules: [], bytes: 0, isAnswered: false };
 type Known = { readonly answered: Promise<Answered>; untilMs: number; bytes: number };
 
 export function createOptOuts({
@@ -51,13 +52,18 @@ export function createOptOuts({
     }
   }
 
-  async function ask(origin: string, signal: AbortSignal): Promise<Answered> {
+  async function ask(
+    origin: string,
+    former: Promise<Answered> | undefined,
+    signal: AbortSignal,
+  ): Promise<Answered> {
     const reply = await client.send(`${origin}/robots.txt`, {
       signal,
       truncateBody: true,
       bodyBytesMax: ROBOTS_LENGTH_MAX,
     });
-    if (!reply.ok || reply.status !== 200) return { rules: [], bytes: 0, isAnswered: reply.ok };
+    if (!reply.ok || isFailing(reply.status)) return { ...((await former) ?? NO_RULES), isAnswered: false };
+    if (reply.status !== 200) return { ...NO_RULES, isAnswered: true };
     const text = new TextDecoder().decode(reply.body);
     const rules = robotsRules(text, PROBE_AGENT);
     const bytes = rules.length === 0 ? 0 : text.length + rules.length * RULE_BYTES;
@@ -68,7 +74,7 @@ export function createOptOuts({
     const found = known.get(origin);
     if (found !== undefined && clock.monotonic() < found.untilMs) return found.answered;
     forget(origin);
-    const answered = ask(origin, signal).then((answer) => {
+    const answered = ask(origin, found?.answered, signal).then((answer) => {
       entry.untilMs = clock.monotonic() + (answer.isAnswered ? KNOWN_MS : UNKNOWN_MS);
       if (known.get(origin) === entry) {
         entry.bytes = answer.bytes;
@@ -91,4 +97,9 @@ export function createOptOuts({
       return isDisallowed(rules, pathOf(url));
     },
   };
+}
+
+/** A status that says nothing of the file (RFC 9309, 2.3.1.4). */
+function isFailing(status: number): boolean {
+  return status >= 500 || status === 429;
 }
