@@ -108,12 +108,13 @@ export async function openComponents(config: Config, platform: Platform): Promis
     addressLimiter: createRateLimiter({ clock }),
   };
   const resolver = lookups.dnsCache;
-  const queued = { ...money, ...batches, resolver, shared: shared?.store ?? null };
+  const cluster = shared?.store ?? null;
+  const queued = { ...money, ...batches, resolver, shared: cluster };
   const queues = await openQueues(config, platform, queued, stack);
-  const judging = await openJudging(config, platform, { directory, resolver, shared: queued.shared }, stack);
+  const judged = { directory, resolver, billingClock: money.billingClock, shared: cluster };
+  const judging = await openJudging(config, platform, judged, stack);
   const writeEmail = withMadeUpFailure(lookups.writeEmail);
   const answering = { ...money, ...limiters, ...lookups, writeEmail, ...batches };
-  const cluster = shared?.store ?? null;
   const components = { plans, ...answering, queues, directory, judging, cluster };
   const opened = stack.move();
   return { ...components, [Symbol.asyncDispose]: () => opened.disposeAsync() };

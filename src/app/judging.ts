@@ -4,6 +4,7 @@ import { listingAt } from "../directory/snapshot/snapshot.ts";
 import { lowerBound } from "../directory/snapshot/text-table.ts";
 import type { Resolver } from "../dns/lookup.ts";
 import type { Check } from "../judge/check.ts";
+import type { Clock } from "../platform/clock.ts";
 import { type LoadedOnce, loadedOnce } from "../platform/loaded-once.ts";
 import type { PublicKey } from "../signing/signing-key.ts";
 import type { ProbeStore } from "../store/probe-port.ts";
@@ -24,6 +25,8 @@ export type Judging = {
 export type JudgingDependencies = {
   readonly directory: Pick<Directory, "view">;
   readonly resolver: Resolver;
+  /** No probe is past its retention by a clock that is in doubt. */
+  readonly billingClock: Pick<Clock, "now">;
   /** Null where this server is no node of a cluster. */
   readonly shared: SigningPort | null;
 };
@@ -72,6 +75,7 @@ async function startProber(
   {
     directory,
     resolver,
+    billingClock,
     onProbed,
   }: Omit<JudgingDependencies, "shared"> & { readonly onProbed: (resource: string) => void },
   stack: AsyncDisposableStack,
@@ -101,6 +105,7 @@ async function startProber(
       {
         client,
         clock,
+        retentionClock: billingClock,
         store,
         onProbed,
         listingCount: () => directory.view()?.snapshot.count ?? 0,

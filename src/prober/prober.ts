@@ -21,6 +21,8 @@ export type ProberStats = {
 export type ProberDependencies = {
   readonly client: HttpClient;
   readonly clock: Clock;
+  /** The clock of the probes' retention. */
+  readonly retentionClock: Pick<Clock, "now">;
   readonly store: ProbeStore;
   /** Called for each resource whose probe is in the store. */
   readonly onProbed: (resource: string) => void;
@@ -45,7 +47,8 @@ const PRUNE_MS = 1000;
 const PRUNED_MAX = 100;
 
 export function createProber(dependencies: ProberDependencies, options: ProberOptions): Prober {
-  const { client, clock, store, onProbed, listingCount, listingAfter, reportError } = dependencies;
+  const { client, clock, retentionClock, store, onProbed, reportError } = dependencies;
+  const { listingCount, listingAfter } = dependencies;
   const { intervalMs, inFlightMax } = options;
   const running = new Set<Promise<void>>();
   const aborter = new AbortController();
@@ -86,7 +89,7 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
 
   /** Removes what is too old, a part at a time. A round may take longer than a process runs, so none is waited for. */
   function prune(): void {
-    const day = firstDay(clock.now());
+    const day = firstDay(retentionClock.now());
     if (day !== prunedTo && store.removeOld(day, Date.parse(day), PRUNED_MAX) === 0) prunedTo = day;
   }
 

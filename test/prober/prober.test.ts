@@ -125,15 +125,22 @@ function listing(host: string, url: string, isPaid = true): ListingBody {
 
 function setUp(
   listings: readonly ListingBody[],
-  options: { clock?: Clock; intervalMs?: number; lookUp?: AddressLookup } = {},
+  options: {
+    clock?: Clock;
+    retentionClock?: Pick<Clock, "now">;
+    intervalMs?: number;
+    lookUp?: AddressLookup;
+  } = {},
 ) {
   const { clock = systemClock, intervalMs = 300, lookUp = systemAddressLookup } = options;
+  const { retentionClock = clock } = options;
   const database = openProbes(null, systemClock);
   const errors: unknown[] = [];
   const prober = createProber(
     {
       client: createHttpClient({ lookUp, clock: systemClock }, { allowPrivate: true }),
       clock,
+      retentionClock,
       store: database.probes,
       onProbed: () => {},
       listingCount: () => listings.length,
@@ -421,6 +428,31 @@ test("all that is older is removed, resources that are not probed any more too, 
   expect(probing.prober.stats().rounds).toBe(0);
 });
 
+test("a clock in doubt removes no evidence", async () => {
+  const old = Date.parse("2026-01-01T12:00:00Z");
+  let looks = 0;
+  const retentionClock = {
+    now: () => {
+      looks += 1;
+      return old;
+    },
+  };
+  const clock = { ...systemClock, now: () => old + 365 * 86_400_000 };
+  await using probing = setUp([], { clock, retentionClock, intervalMs: 300 });
+  const url = "https://a.example/";
+  const rest = {
+    method: "GET",
+    status: "paid",
+    ms: 1,
+    accepts: "[]",
+    payTo: null,
+    priceMicroUsd: null,
+  } as const;
+  probing.store.record([{ url, host: "a.example", at: old, day: dayOf(old), ...rest }]);
+  await until("two looks at what is old", () => looks >= 2 && probing.prober.stats().rounds >= 2, UNTIL_MS);
+  expect(probing.store.days(url, "0000-00-00")).toHaveLength(1);
+});
+
 test(`a round of ${LISTINGS} listings ends within its interval, with at most 128 probes at a time and 400 MB more`, async () => {
   const width = `${LISTINGS}`.length;
   const hosts = Array.from({ length: LISTINGS }, (_, n) => `h${`${n}`.padStart(width, "0")}.example`);
@@ -433,6 +465,7 @@ test(`a round of ${LISTINGS} listings ends within its interval, with at most 128
     {
       client: createHttpClient({ lookUp: systemAddressLookup, clock: systemClock }, { allowPrivate: true }),
       clock: systemClock,
+      retentionClock: systemClock,
       store: database.probes,
       onProbed: () => {},
       listingCount: () => LISTINGS,
