@@ -58,7 +58,7 @@ export function openPaidRoutes(
     }),
   );
   tasks.start();
-  void repeatUpkeep(() => tasks.prune(), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
+  void repeatUpkeep((signal) => tasks.prune(signal), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
   const prices = { chat: pricing.kind === "flat" ? FLAT_PRICE : COST_PLUS_PRICE, task: FLAT_PRICE };
   return [
     ...chatRoutes({

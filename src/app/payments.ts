@@ -60,7 +60,7 @@ export function openPaymentParts(
       },
     ),
   );
-  repeatUpkeep(() => payments.prune(), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack);
+  repeatUpkeep((signal) => payments.prune(signal), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack);
   payments.start();
   return payments;
 }

@@ -11,6 +11,7 @@ import { OUTGOING_PORTS } from "../net/limits.ts";
 import type { TargetRules } from "../net/target.ts";
 import type { Clock } from "../platform/clock.ts";
 import { DAY_MS } from "../platform/days.ts";
+import { removeInSlices } from "../platform/slices.ts";
 import { createSteps } from "../platform/steps.ts";
 import { SCAN_AGENT } from "../scan/probe.ts";
 import { createRunningScans, type RunningScans } from "../scan/running-scans.ts";
@@ -47,7 +48,7 @@ const LOOKUP_TIMEOUT_MS = 3000;
 const WAITING_MAX = 200;
 const WAITING_PER_PAYER_MAX = 50;
 const REPORTS_KEPT_MS = 90 * DAY_MS;
-const PRUNED_ROWS_MAX = 500;
+const PRUNED_ROWS_MAX = 100;
 const ALTERNATIVE_PORTS = [8080, 8443];
 
 /** Starts the scanning service. Throws ConfigError or StoreOpenError with a sentence for the operator. */
@@ -104,8 +105,9 @@ async function openScanService(
       newId: () => newId("rep_"),
     },
   );
-  const prune = () => {
-    while (store.removeOld(clock.now() - REPORTS_KEPT_MS, PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX);
+  const prune = (signal: AbortSignal): Promise<void> => {
+    const remove = (limit: number) => store.removeOld(clock.now() - REPORTS_KEPT_MS, limit);
+    return removeInSlices(remove, PRUNED_ROWS_MAX, signal);
   };
   const reportError = (error: unknown) => log.error("pruning failed", errorFacts(error));
   void repeatUpkeep(prune, { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();

@@ -6,6 +6,7 @@ import type { Payments } from "../payments/payments.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
 import { pause } from "../platform/pause.ts";
+import { removeInSlices } from "../platform/slices.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
 
 /** A task on the wire. */
@@ -26,7 +27,7 @@ export type Tasks = AsyncDisposable & {
   readonly find: (taskId: string) => TaskView | null;
   /** Continues the tasks of a former process. */
   readonly start: () => void;
-  readonly prune: () => void;
+  readonly prune: (signal: AbortSignal) => Promise<void>;
   readonly running: () => number;
 };
 
@@ -56,7 +57,7 @@ const KEPT_MS = 24 * 3_600_000;
 const RUNNING_MS_MAX = 15 * 60_000;
 const RETRY_MS = 2000;
 const RUNNING_MAX = 1000;
-const PRUNED_AT_ONCE = 500;
+const PRUNED_ROWS_MAX = 100;
 const PAYMENT_HEADERS = ["payment-signature", "x-payment"];
 
 export function createTasks(dependencies: TasksDependencies): Tasks {
@@ -195,8 +196,8 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     start() {
       for (const row of store.running(RUNNING_MAX)) follow(goOn(row));
     },
-    prune() {
-      while (store.removeExpired(clock.now(), PRUNED_AT_ONCE) === PRUNED_AT_ONCE);
+    prune(signal) {
+      return removeInSlices((limit) => store.removeExpired(clock.now(), limit), PRUNED_ROWS_MAX, signal);
     },
     running: () => underWay.size,
     async [Symbol.asyncDispose]() {

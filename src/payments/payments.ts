@@ -2,6 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { PaymentView } from "../contract/specification/payments/payment.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { FairTurns } from "../platform/fair-turns.ts";
+import { removeInSlices } from "../platform/slices.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";
 import { createFeePayers } from "./fee-payers.ts";
@@ -36,8 +37,8 @@ export type Payments = AsyncDisposable & {
   readonly idOf: (headers: PaidCall["headers"]) => string | null;
   /** Returns a payment on the wire, or null. */
   readonly find: (paymentId: string) => PaymentView | null;
-  /** Removes answers that have expired. */
-  readonly prune: () => void;
+  /** Removes answers that have expired; calls go on meanwhile. */
+  readonly prune: (signal: AbortSignal) => Promise<void>;
   readonly stats: () => { readonly inFlight: number; readonly unknown: number };
 };
 
@@ -59,7 +60,8 @@ export type PaymentsOptions = {
   readonly inFlightPerPayerMax: number;
 };
 
-const PRUNED_ROWS_MAX = 500;
+/** Takes 10 ms. */
+const PRUNED_ROWS_MAX = 100;
 const POLL_DELAY_MS_MAX = 60_000;
 
 export function createPayments(dependencies: PaymentsDependencies, options: PaymentsOptions): Payments {
@@ -221,8 +223,9 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
       const row = store.find(paymentId);
       return row === undefined ? null : paymentView(row);
     },
-    prune() {
-      while (store.removeExpiredAnswers(clock.now(), PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX);
+    prune(signal) {
+      const remove = (limit: number) => store.removeExpiredAnswers(clock.now(), limit);
+      return removeInSlices(remove, PRUNED_ROWS_MAX, signal);
     },
     stats: () => ({ inFlight: reservations.size(), unknown: poll.open() }),
     [Symbol.asyncDispose]: () => poll[Symbol.asyncDispose](),
