@@ -93,6 +93,18 @@ describe("following the feed", () => {
       },
     ],
     [
+      "a page larger than any body may be",
+      (upstream) => {
+        upstream.put(rescored(1));
+        const text = "x".repeat(60_000);
+        const changes = Array.from({ length: 80 }, (_, n) => ({ seq: n + 2, op: "delete", host: text }));
+        upstream.intercept = (request) =>
+          request.url.includes("/changes")
+            ? Response.json({ epoch: "first", changes, next_cursor: "first.2", has_more: false })
+            : undefined;
+      },
+    ],
+    [
       "a wrong change, without the rest of its page",
       (upstream) => {
         upstream.put(rescored(1));

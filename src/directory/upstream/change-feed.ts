@@ -1,3 +1,4 @@
+import { OutgoingError } from "../../net/failure.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Contents, Draft } from "../sync/contents.ts";
 import { createDeltaDraft } from "../sync/draft.ts";
@@ -128,7 +129,7 @@ async function readPage(
     if (bytes > bytesMax) throw new FeedGap(`more than ${FEED_BYTES_MAX} bytes of changes`);
   };
   const page = await splitBody(reply.body, splitter, dependencies, countBytes).catch((error: unknown) => {
-    throw error instanceof FormatError ? new FeedGap(error.message) : error;
+    throw error instanceof FormatError || isTooLarge(error) ? new FeedGap(error.message) : error;
   });
   if (epoch !== null && page.epoch !== epoch) throw new FeedGap("another epoch");
   const { next_cursor: cursor, has_more: hasMore } = page;
@@ -136,6 +137,12 @@ async function readPage(
     throw new FeedGap("the feed is not as agreed");
   }
   return { bytes, changes, cursor, hasMore };
+}
+
+/** Whether a page passes what any body may have. The next sync would meet the same page. */
+function isTooLarge(error: unknown): error is UpstreamError {
+  const cause = error instanceof UpstreamError ? error.cause : null;
+  return cause instanceof OutgoingError && cause.reason === "body_too_large";
 }
 
 function parseChange(text: string): unknown {
