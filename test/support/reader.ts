@@ -6,7 +6,7 @@ import { installLocalChains } from "../../src/demo/local-chains.ts";
 import { isPostgresInstalled, startPostgres } from "./postgres.ts";
 import { temporaryFolder } from "./process.ts";
 import { copyProject } from "./project-copy.ts";
-import { runScript, spawnScript } from "./script.ts";
+import { endScript, runScript, spawnScript } from "./script.ts";
 import { startTestServer, type TestServer } from "./server.ts";
 
 /** What somebody has who reads the README: a copy of the project, a server, an account on it, and a shell. */
@@ -170,8 +170,7 @@ function commandsOf({
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
     } finally {
       // Also where the test fails: it would run on beside all others.
-      if (child.exitCode === null) process.kill(-child.pid, "SIGTERM");
-      await child.exited;
+      await endScript(child);
     }
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   }

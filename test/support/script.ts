@@ -8,6 +8,28 @@ export function spawnScript(script: string, { cwd, env }: ScriptOptions) {
   return Bun.spawn(["bash", "-ec", script], { cwd, env, stdout: "pipe", stderr: "pipe", detached: true });
 }
 
+const GROUP_ENDS_WITHIN_MS = 10_000;
+
+/**
+ * Asks all that a script has started to end, and waits for it, but not for ever: the script itself, such as a wrapper of a
+ * server, may end before the rest.
+ */
+export async function endScript({ pid, exited }: Pick<Bun.Subprocess, "pid" | "exited">): Promise<void> {
+  signalGroup(pid, "SIGTERM");
+  await exited;
+  const untilMs = performance.now() + GROUP_ENDS_WITHIN_MS;
+  while (signalGroup(pid, 0) && performance.now() < untilMs) await Bun.sleep(20);
+}
+
+/** Returns whether there is anything left of a group. */
+function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-leader, signal);
+  } catch {
+    return false;
+  }
+}
+
 /** Returns what a process has written to both of its outputs, and its exit code, once it has ended. */
 export async function outcomeOf(child: Bun.Subprocess<"ignore" | undefined, "pipe", "pipe">) {
   const [printed, complaint] = await Promise.all([
