@@ -12,6 +12,7 @@ import { systemClock } from "../src/platform/clock.ts";
 import { type AddressCorpus, addressCorpus, warmingAddresses } from "./input.ts";
 import { upToAll } from "./machine.ts";
 import { type Figure, median, overRounds } from "./result.ts";
+import { shareOfTenth } from "./suite.ts";
 
 const ADDRESSES = 20_000;
 const COMPANIES = 2000;
@@ -36,7 +37,8 @@ type Setup = {
 /** The way of a batch through the threads, without HTTP and meter: chunk size × threads × payload and body form. */
 export async function measurePipeline(scale: number): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
-  const corpus = addressCorpus({ seed: 7, count: ADDRESSES, domains: COMPANIES });
+  const addresses = Math.round(ADDRESSES * shareOfTenth(scale));
+  const corpus = addressCorpus({ seed: 7, count: addresses, domains: COMPANIES });
   const gather = await openGather(corpus, stack);
   const pools = new Map<string, Pool>();
   const poolOf = ({ payload, threads }: Setup) => {
@@ -54,11 +56,11 @@ export async function measurePipeline(scale: number): Promise<Figure[]> {
     for (const setup of setups) {
       const startedMs = performance.now();
       const results = await run(setup, poolOf(setup), bodies[setup.form], gather);
-      if (results !== ADDRESSES) throw new Error(`${nameOf(setup)}: ${results} results, not ${ADDRESSES}`);
+      if (results !== addresses) throw new Error(`${nameOf(setup)}: ${results} results, not ${addresses}`);
       if (round > 0) times.get(setup)?.push(performance.now() - startedMs);
     }
   }
-  return setups.map((setup) => figureOf(setup, times.get(setup) ?? []));
+  return setups.map((setup) => figureOf(setup, addresses, times.get(setup) ?? []));
 }
 
 /** One factor is varied at a time, except for threads and chunk size, which are tried in all pairs. */
@@ -159,14 +161,14 @@ function nameOf({ payload, threads, chunk, form }: Setup): string {
   return `pipeline: ${form} in, ${payload} out, ${threads} threads, chunks of ${chunk}`;
 }
 
-function figureOf(setup: Setup, times: readonly number[]): Figure {
+function figureOf(setup: Setup, addresses: number, times: readonly number[]): Figure {
   const sorted = [...times].sort((a, b) => a - b);
   return {
     name: nameOf(setup),
-    group: `pipeline, ${ADDRESSES} addresses (p50, and as p99 the slowest: ms a batch)`,
+    group: `pipeline, ${addresses} addresses (p50, and as p99 the slowest: ms a batch)`,
     unit: "addresses/s",
     better: "higher",
-    ...overRounds(times.map((ms) => (ADDRESSES / ms) * 1000)),
+    ...overRounds(times.map((ms) => (addresses / ms) * 1000)),
     p50: median(times),
     p99: sorted.at(-1) ?? Number.NaN,
     at: setup,

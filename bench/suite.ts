@@ -24,6 +24,11 @@ export type SuiteFindings = Pick<SuiteResult, "figures" | "targets"> & {
 const QUICK_SCALE = Number(process.env.BENCH_QUICK_SCALE ?? 0.1);
 const SLOWDOWN_MAX_PERCENT = 20;
 
+/** Returns 1 for a whole run and for a tenth of one; less for what only shows that all runs, and finds no figure. */
+export function shareOfTenth(scale: number): number {
+  return Math.min(1, scale * 10);
+}
+
 /**
  * Runs a suite from the command line: looks at the load first, prints what was found, writes `--json FILE`, and
  * with `--compare FILE` exits with 1 where a figure is more than `--threshold` percent worse. A missed target is
@@ -49,6 +54,8 @@ export async function runSuite(
   say(`${suite}${quick ? " (quick: a tenth of the time)" : ""}: ${machineLine(machine)}`);
   const warning = loadWarning(machine);
   if (warning !== null) say(warning);
+  if (quick && QUICK_SCALE < 0.1)
+    say("Only to see that it runs: the largest batches have fewer items than their names say.");
   const cores = values.cores === undefined ? null : readCores(values.cores, machine.cores);
   const startedMs = performance.now();
   const { versions: more = {}, ...found } = await measure({

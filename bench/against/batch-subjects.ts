@@ -16,19 +16,25 @@ const ROUNDS = 12;
 const COLD_ROUNDS = 8;
 
 /** Batches of addresses one after the other, all of whose domains both servers know. */
-export function warmBatchSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): readonly ServerSubject[] {
+export function warmBatchSubjects(
+  { ms, items }: Pick<Bench, "ms" | "items">,
+  driver: Driver,
+): readonly ServerSubject[] {
   return WARM_SIZES.map((size) => ({
     name: `batches of ${size.toLocaleString("en")}`,
     rounds: ROUNDS,
     warmups: 2,
     units: ITEM_UNITS,
     unitsBeside: LAG_UNITS,
-    measure: (server) => measureBatches(driver, server, size, ms(ROUND_MS), null),
+    measure: (server) => measureBatches(driver, server, sentOf(items, size), ms(ROUND_MS), null),
   }));
 }
 
 /** The same of domains that no server has looked up. */
-export function coldBatchSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): readonly ServerSubject[] {
+export function coldBatchSubjects(
+  { ms, items }: Pick<Bench, "ms" | "items">,
+  driver: Driver,
+): readonly ServerSubject[] {
   return COLD_SIZES.map((size) => {
     const run = createRunNames(`size${size}-`);
     return {
@@ -37,14 +43,14 @@ export function coldBatchSubjects({ ms }: Pick<Bench, "ms">, driver: Driver): re
       warmups: 2,
       units: ITEM_UNITS,
       unitsBeside: LAG_UNITS,
-      measure: (server) => measureBatches(driver, server, size, ms(ROUND_MS), run()),
+      measure: (server) => measureBatches(driver, server, sentOf(items, size), ms(ROUND_MS), run()),
     };
   });
 }
 
 /** The largest batches at servers of another kind, such as those whose workers verify nothing. */
 export function largestBatchSubjects(
-  { ms }: Pick<Bench, "ms">,
+  { ms, items }: Pick<Bench, "ms" | "items">,
   driver: Driver,
   where: string,
 ): readonly ServerSubject[] {
@@ -54,10 +60,13 @@ export function largestBatchSubjects(
       rounds: ROUNDS,
       warmups: 2,
       units: ITEM_UNITS,
-      measure: (server) => measureBatches(driver, server, LARGEST, ms(ROUND_MS), null),
+      measure: (server) => measureBatches(driver, server, items(LARGEST), ms(ROUND_MS), null),
     },
   ];
 }
+
+/** Only the largest take long. */
+const sentOf = (items: Bench["items"], size: number) => (size === LARGEST ? items(size) : size);
 
 async function measureBatches(
   driver: Driver,
@@ -75,8 +84,9 @@ async function measureBatches(
 }
 
 /** Batches of the largest size of documents and of phone numbers. */
-export async function itemBatchSubjects(): Promise<readonly ServerSubject[]> {
-  const { documents, phones } = await itemBatches();
+export async function itemBatchSubjects({ items }: Pick<Bench, "items">): Promise<readonly ServerSubject[]> {
+  const count = items(ITEMS);
+  const { documents, phones } = await itemBatches(count);
   const kinds = [
     ["documents", documents],
     ["phone numbers", phones],
@@ -89,7 +99,7 @@ export async function itemBatchSubjects(): Promise<readonly ServerSubject[]> {
     measure: async (server) => {
       const batch = { path, body, encoding: "identity", bytesPerMs: Number.POSITIVE_INFINITY } as const;
       const { result, costOf } = await costing(server, () => sendBatch(server, batch));
-      return { "items a second": (ITEMS / result.lastMs) * 1000, ...costOf(ITEMS) };
+      return { "items a second": (count / result.lastMs) * 1000, ...costOf(count) };
     },
   }));
 }

@@ -63,7 +63,7 @@ export function warmCallSubjects({ ms }: Pick<Bench, "ms">, { driver }: Drivers)
 
 /** Single checks of domains that no server has looked up, and of all kinds beside batches. */
 export function coldCallSubjects(
-  { ms }: Pick<Bench, "ms">,
+  { ms, items }: Pick<Bench, "ms" | "items">,
   { driver, second }: Drivers,
 ): readonly ServerSubject[] {
   const [coldRun, mixedRun] = [createRunNames("single"), createRunNames("mixed")];
@@ -93,7 +93,12 @@ export function coldCallSubjects(
       rounds: BESIDE_ROUNDS,
       warmups: 1,
       units: { p99: "ms" },
-      measure: (server) => measureBeside({ driver, second }, server, ms(BESIDE_ROUND_MS)),
+      measure: (server) =>
+        measureBeside({ driver, second }, server, {
+          size: items(LARGEST),
+          roundMs: ms(BESIDE_ROUND_MS),
+          leadMs: ms(LEAD_MS),
+        }),
     },
   ];
 }
@@ -137,15 +142,15 @@ async function measureMixed(
 async function measureBeside(
   { driver, second }: Drivers,
   server: BenchServer,
-  roundMs: number,
+  { size, roundMs, leadMs }: { readonly size: number; readonly roundMs: number; readonly leadMs: number },
 ): Promise<Readings> {
   const batches = second.batches({
     ...ONE_AFTER_ANOTHER,
     aims: [server],
-    size: LARGEST,
-    roundMs: roundMs + 2 * LEAD_MS,
+    size,
+    roundMs: roundMs + 2 * leadMs,
   });
-  await Bun.sleep(LEAD_MS);
+  await Bun.sleep(leadMs);
   const readings = await measureBystanders(driver, server, roundMs);
   await batches;
   return readings;

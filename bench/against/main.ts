@@ -9,7 +9,7 @@ import { proveServerRight } from "../load/proof.ts";
 import { scaled } from "../load/scenarios.ts";
 import { type BenchServer, type ServerOptions, startServerProcess } from "../load/server-process.ts";
 import { SHARES } from "../load/single-scenarios.ts";
-import { runSuite } from "../suite.ts";
+import { runSuite, shareOfTenth } from "../suite.ts";
 import {
   coldBatchSubjects,
   itemBatchSubjects,
@@ -61,7 +61,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
       const { rounds, warmups } = one.subject;
       await addRounds(one, pair, {
         rounds: times.rounds(rounds),
-        warmups: quick ? Math.min(1, warmups) : warmups,
+        warmups: quick ? Math.min(Math.round(shareOfTenth(scale)), warmups) : warmups,
       });
       for (const known of progressOf(one)) say(`${one.subject.name}: ${known}`);
     }
@@ -95,7 +95,12 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     const server = await startServerProcess(options);
     await proveServerRight(server);
     await driver.singles({ ...FLAT_OUT, aims: [server], roundMs: times.ms(WARMUP_MS) });
-    const batches = { ...ONE_AFTER_ANOTHER, aims: [server], size: LARGEST, roundMs: times.ms(WARMUP_MS) };
+    const batches = {
+      ...ONE_AFTER_ANOTHER,
+      aims: [server],
+      size: times.items(LARGEST),
+      roundMs: times.ms(WARMUP_MS),
+    };
     await driver.batches(batches);
     return server;
   }
@@ -106,7 +111,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
       ...warmCallSubjects(times, drivers),
       ...offeredSubjects(times, driver, await flatOutRates(times, driver, there), quick ? [0.5] : SHARES),
       ...warmBatchSubjects(times, driver),
-      ...(await itemBatchSubjects()),
+      ...(await itemBatchSubjects(times)),
       ...coldCallSubjects(times, drivers),
       ...coldBatchSubjects(times, driver),
     ],

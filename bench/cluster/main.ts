@@ -28,8 +28,8 @@ const ORDERS_MEASURED = QUICK ? 1 : ORDERS.length;
 const WARMUPS = QUICK ? 0 : 8;
 const ROUND_MS = QUICK ? 100 : 1_500;
 const BALANCER_ROUND_MS = QUICK ? 100 : 3_000;
-const BATCH_SIZE = 10_000;
-const JOB_ROWS = QUICK ? 20_000 : 300_000;
+const BATCH_SIZE = QUICK ? 1_000 : 10_000;
+const JOB_ROWS = QUICK ? 5_000 : 300_000;
 const JOB_ROWS_BESIDE = QUICK ? 1_000_000 : 4_000_000;
 const createJob = jobCreator();
 const measures = createMeasures({
@@ -59,7 +59,7 @@ try {
 }
 
 async function run(dns: string, postgres: PostgresServer): Promise<void> {
-  const turns = createTurns(measures, postgres.port, ORDERS_MEASURED);
+  const turns = createTurns(measures, postgres.port, { warmups: QUICK ? 0 : 1, orders: ORDERS_MEASURED });
   for (let setup = 1; setup < SETUPS; setup += 1) {
     await using cluster = await startCluster(dns, postgres);
     await addTurns(dns, postgres, cluster, turns);

@@ -25,8 +25,12 @@ export type Turns = {
   readonly figures: () => readonly [ClusterFigures, ClusterFigures, ClusterFigures];
 };
 
-/** Each `add` has a round in the first `orders` of the orders. */
-export function createTurns(measures: Measures, postgresPort: number, orders: number): Turns {
+/** Each `add` has `warmups` rounds that do not count, then one in each of the first `orders` of the orders. */
+export function createTurns(
+  measures: Measures,
+  postgresPort: number,
+  { warmups, orders }: { readonly warmups: number; readonly orders: number },
+): Turns {
   const found = [roundsByKind(), roundsByKind(), roundsByKind()] as const;
 
   async function measure(kind: Kind, servers: Servers): Promise<Round> {
@@ -40,7 +44,9 @@ export function createTurns(measures: Measures, postgresPort: number, orders: nu
   return {
     async add(groups) {
       for (const kind of KINDS) {
-        for (const servers of groups) await measures[kind](servers);
+        for (let round = 0; round < warmups; round += 1) {
+          for (const servers of groups) await measures[kind](servers);
+        }
         for (const order of ORDERS.slice(0, orders)) {
           for (const which of order) found[which][kind].push(await measure(kind, groups[which]));
         }

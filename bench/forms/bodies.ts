@@ -29,16 +29,16 @@ export function emailBodies(addresses: readonly string[]): {
   };
 }
 
-/** Returns documents of every type and phone numbers, as many as a batch has, and the body of each. */
-export async function itemBatches() {
+/** Returns `count` documents of every type and as many phone numbers, and the body of each. */
+export async function itemBatches(count: number) {
   const { seed } = CORPUS;
   const documents = upTo(
-    ITEMS,
-    await documentCorpus({ seed, countPerType: Math.ceil(ITEMS / DOCUMENT_TYPES.length) }),
+    count,
+    await documentCorpus({ seed, countPerType: Math.ceil(count / DOCUMENT_TYPES.length) }),
   );
   const corpus = await plainPhoneCorpus({ seed, count: PHONES });
   const phones = upTo(
-    ITEMS,
+    count,
     corpus.filter(({ country }) => country === null),
   );
   return {

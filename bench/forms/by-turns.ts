@@ -1,6 +1,5 @@
 import type { BenchServer } from "../load/server-process.ts";
 import { type Figure, judgeTarget, overRounds, type TargetOutcome } from "../result.ts";
-import { ITEMS } from "./bodies.ts";
 import { type Batch, sendBatch } from "./reader.ts";
 
 export const GROUP = "batches over HTTP, of 100,000, by form and kind";
@@ -12,7 +11,7 @@ type Contender = { readonly name: string; readonly measure: () => number | Promi
 /** Measures all by turns. Returns the values of each, in the order of the contenders. */
 export async function byTurns(contenders: readonly Contender[], rounds: number): Promise<number[][]> {
   const found: number[][] = contenders.map(() => []);
-  for (let round = -Math.ceil(rounds * WARMUP_SHARE); round < rounds; round += 1) {
+  for (let round = -Math.round(rounds * WARMUP_SHARE); round < rounds; round += 1) {
     for (const [at, { measure }] of contenders.entries()) {
       const value = await measure();
       if (round >= 0) found[at]?.push(value);
@@ -21,9 +20,12 @@ export async function byTurns(contenders: readonly Contender[], rounds: number):
   return found;
 }
 
-export function batchOf(server: BenchServer, batch: Pick<Batch, "path" | "body">): () => Promise<number> {
+export function batchOf(
+  server: BenchServer,
+  { items, ...batch }: Pick<Batch, "path" | "body"> & { readonly items: number },
+): () => Promise<number> {
   const whole = { ...batch, encoding: "identity", bytesPerMs: Number.POSITIVE_INFINITY } as const;
-  return async () => (ITEMS / (await sendBatch(server, whole)).lastMs) * 1000;
+  return async () => (items / (await sendBatch(server, whole)).lastMs) * 1000;
 }
 
 export function rateFigure(name: string, rates: readonly number[]): Figure {

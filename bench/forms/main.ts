@@ -9,7 +9,7 @@ import { proveServerRight } from "../load/proof.ts";
 import type { Findings } from "../load/scenarios.ts";
 import { type BenchServer, startServerProcess } from "../load/server-process.ts";
 import { type Figure, overRounds, type TargetOutcome } from "../result.ts";
-import { runSuite } from "../suite.ts";
+import { runSuite, shareOfTenth } from "../suite.ts";
 import { emailBodies, ITEMS, itemBatches } from "./bodies.ts";
 import { batchOf, byTurns, GROUP, rateFigure, ratioTarget } from "./by-turns.ts";
 import { sendBatch } from "./reader.ts";
@@ -28,13 +28,14 @@ await runSuite("forms", async ({ scale, say, cores }) => {
   await using server = await startServerProcess({ dns: dns.address, cores });
   await proveServerRight(server);
   const rounds = Math.max(1, Math.round(ROUNDS * scale));
-  const bodies = emailBodies(cases.slice(0, ITEMS).map(({ text }) => text));
+  const items = Math.round(ITEMS * shareOfTenth(scale));
+  const bodies = emailBodies(cases.slice(0, items).map(({ text }) => text));
   say("measuring forms of bodies");
-  const forms = await measureForms(server, bodies, rounds);
+  const forms = await measureForms(server, bodies, { items, rounds });
   say("measuring compressed replies with a reader of 1 Gbit/s");
   const replies = await measureReplies(server, bodies.plain, rounds);
   say("measuring documents and phone numbers");
-  const kinds = await measureKinds(server, cores ?? availableParallelism(), rounds);
+  const kinds = await measureKinds(server, cores ?? availableParallelism(), { items, rounds });
   const found = [forms, replies, kinds];
   return {
     versions: { dns: dns.software },
@@ -43,10 +44,13 @@ await runSuite("forms", async ({ scale, say, cores }) => {
   };
 });
 
+/** Of what is sent: items of a batch, and how often. */
+type Size = { readonly items: number; readonly rounds: number };
+
 async function measureForms(
   server: BenchServer,
   bodies: ReturnType<typeof emailBodies>,
-  rounds: number,
+  { items, rounds }: Size,
 ): Promise<Findings> {
   const contenders = [
     ["addresses in ASCII", bodies.plain],
@@ -54,7 +58,10 @@ async function measureForms(
     ["one address in 20 with an escape", bodies.escaped],
   ] as const;
   const found = await byTurns(
-    contenders.map(([name, body]) => ({ name, measure: batchOf(server, { path: "/v1/email/batch", body }) })),
+    contenders.map(([name, body]) => ({
+      name,
+      measure: batchOf(server, { path: "/v1/email/batch", body, items }),
+    })),
     rounds,
   );
   const [plain = []] = found;
@@ -121,8 +128,12 @@ async function measureReplies(server: BenchServer, body: Uint8Array, rounds: num
 }
 
 /** Each kind against its pure function on one thread of this process, times the threads that the server has. */
-async function measureKinds(server: BenchServer, threads: number, rounds: number): Promise<Findings> {
-  const { documents, phones } = await itemBatches();
+async function measureKinds(
+  server: BenchServer,
+  threads: number,
+  { items, rounds }: Size,
+): Promise<Findings> {
+  const { documents, phones } = await itemBatches(items);
   const pure = (work: () => number) => () => {
     const startedMs = performance.now();
     const done = work();
@@ -148,7 +159,7 @@ async function measureKinds(server: BenchServer, threads: number, rounds: number
   const figures: Figure[] = [];
   const targets: TargetOutcome[] = [];
   for (const { name, batch, work } of kinds) {
-    const ours = { name, measure: batchOf(server, batch) };
+    const ours = { name, measure: batchOf(server, { ...batch, items }) };
     const [rates = [], ceiling = []] = await byTurns([ours, { name, measure: pure(work) }], rounds);
     figures.push(
       rateFigure(name, rates),

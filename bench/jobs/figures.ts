@@ -3,6 +3,8 @@ import { shown } from "../print.ts";
 /** What was measured of one job, and of batches before and after it. Times are of one clock. */
 export type Measured = {
   readonly rows: number;
+  /** Of each batch. */
+  readonly batchSize: number;
   readonly before: number;
   readonly after: number;
   readonly sentMs: number;
@@ -20,7 +22,7 @@ export type Measured = {
 
 /** Returns the rows of the table: what, its figure, a note. */
 export function figuresOf(measured: Measured): readonly (readonly [string, string, string])[] {
-  const { rows, before, after, sentMs, acceptedMs, endedMs, firstResultMs, readMs } = measured;
+  const { rows, batchSize, before, after, sentMs, acceptedMs, endedMs, firstResultMs, readMs } = measured;
   const { jobMicroseconds, batchMicroseconds, readingMb, peakMb, diskBytes, stored } = measured;
   const jobPerSecond = (rows * 1_000) / (endedMs - acceptedMs);
   const wholePerSecond = (rows * 1_000) / (endedMs - sentMs);
@@ -28,7 +30,7 @@ export function figuresOf(measured: Measured): readonly (readonly [string, strin
   return [
     ["rows", shown(rows), ""],
     [
-      "synchronous batches of 100,000",
+      `synchronous batches of ${shown(batchSize)}`,
       `${shown(batchPerSecond)} rows/s`,
       `${shown(before)} before, ${shown(after)} after`,
     ],

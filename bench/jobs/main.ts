@@ -21,14 +21,15 @@ type View = {
 };
 
 const ROWS_DEFAULT = 10_000_000;
-const BATCH_SIZE = 100_000;
+const BATCH_SIZE_MAX = 100_000;
 const POLL_MS = 50;
 const rows = Number(process.argv[2] ?? ROWS_DEFAULT);
 if (!Number.isSafeInteger(rows) || rows < 1) {
   console.error("bun run bench:jobs [ROWS]: a whole number of rows, 10000000 unless said.");
   process.exit(1);
 }
-const batches = Math.max(3, Math.min(20, Math.round(rows / BATCH_SIZE / 5)));
+const batchSize = Math.min(BATCH_SIZE_MAX, rows);
+const batches = Math.max(3, Math.min(20, Math.round(rows / batchSize / 5)));
 
 const machine = await readMachine();
 console.log(machineLine(machine));
@@ -70,11 +71,12 @@ async function measure(server: Aim & { readonly pid: number }): Promise<void> {
   const readMs = await readAll(server, job_id);
   const batchCpu = startCpu(server.pid);
   const after = await batchesPerSecond(server);
-  const batchMicroseconds = batchCpu.perRow((batches + 1) * BATCH_SIZE);
+  const batchMicroseconds = batchCpu.perRow((batches + 1) * batchSize);
   if (job.status !== "completed" || job.counts.processed !== rows)
     throw new Error("The job did not complete");
   const measured = {
     rows,
+    batchSize,
     before,
     after,
     sentMs,
@@ -112,7 +114,7 @@ async function batchesPerSecond(server: Aim): Promise<number> {
   const { cases } = addressCorpus(CORPUS);
   const bodies = Array.from({ length: 2 }, (_, batch) =>
     JSON.stringify({
-      emails: Array.from({ length: BATCH_SIZE }, (_, at) => addressOf(cases, batch * BATCH_SIZE + at)),
+      emails: Array.from({ length: batchSize }, (_, at) => addressOf(cases, batch * batchSize + at)),
     }),
   );
   const run = async (batch: number) => {
@@ -123,7 +125,7 @@ async function batchesPerSecond(server: Aim): Promise<number> {
   await run(0);
   const startedMs = performance.now();
   for (let batch = 0; batch < batches; batch++) await run(batch);
-  return (batches * BATCH_SIZE * 1_000) / (performance.now() - startedMs);
+  return (batches * batchSize * 1_000) / (performance.now() - startedMs);
 }
 
 async function firstResult(server: Aim, jobId: string): Promise<number> {

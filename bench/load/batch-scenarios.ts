@@ -15,13 +15,14 @@ export const ONE_AFTER_ANOTHER = { kind: "batches", parallel: 1, rounds: 1, cold
 const ROUNDS = 3;
 
 /** Batches of every size one after the other, with domains that are known, and of two sizes with new ones. */
-export async function measureBatchSizes({ server, ms, rounds }: Bench): Promise<Findings> {
+export async function measureBatchSizes({ server, ms, rounds, items }: Bench): Promise<Findings> {
   const figures: Figure[] = [];
   const ofEach = rounds(ROUNDS);
   const measure = async (name: string, job: BatchesJob) => {
-    const { result, spent } = await spending(server, () => drive(job));
+    const size = job.size === LARGEST ? items(job.size) : job.size;
+    const { result, spent } = await spending(server, () => drive({ ...job, size }));
     const [timed = []] = result.aims;
-    const addresses = timed.reduce((total, { batches }) => total + batches * job.size, 0);
+    const addresses = timed.reduce((total, { batches }) => total + batches * size, 0);
     figures.push(batchFigure(name, timed, { plot: "size", size: job.size, cold: job.cold === null ? 0 : 1 }));
     figures.push(...costFigures(name, spent, addresses));
   };
@@ -49,20 +50,21 @@ export async function measureBatchSizes({ server, ms, rounds }: Bench): Promise<
  * started: the one that the other scenarios share has a hundred thousand domains in its memory, and would be
  * compared with one that has none.
  */
-export async function measureCeiling({ dns, ms, rounds, options }: Bench): Promise<Findings> {
+export async function measureCeiling({ dns, ms, rounds, items, options }: Bench): Promise<Findings> {
+  const size = items(LARGEST);
   const { cores } = options;
   await using server = await startServerProcess({ dns: dns.address, cores });
-  const probe = await drive({ ...ONE_AFTER_ANOTHER, aims: [server], size: LARGEST, roundMs: 0 });
+  const probe = await drive({ ...ONE_AFTER_ANOTHER, aims: [server], size, roundMs: 0 });
   const bytes = medianOf(probe.aims[0], ({ bytesPerBatch }) => bytesPerBatch);
   // Each result is followed by a comma.
-  const environment = { BENCH_RESULT_BYTES: `${Math.round(bytes / LARGEST) - 1}` };
+  const environment = { BENCH_RESULT_BYTES: `${Math.round(bytes / size) - 1}` };
   await using stub = await startServerProcess({
     dns: dns.address,
     cores,
     file: "bench/load/stub-server.ts",
     environment,
   });
-  const job = { ...ONE_AFTER_ANOTHER, size: LARGEST, aims: [server, stub], roundMs: ms(1000) };
+  const job = { ...ONE_AFTER_ANOTHER, size, aims: [server, stub], roundMs: ms(1000) };
   await drive({ ...job, roundMs: ms(2000) });
   const { aims } = await drive({ ...job, rounds: rounds(8) });
   const [ours = [], ceiling = []] = aims;
@@ -89,14 +91,15 @@ export async function measureCeiling({ dns, ms, rounds, options }: Bench): Promi
 }
 
 /** Batches of 100,000 at servers on one core, two, four and so on up to all that they may have, by turns. */
-export async function measureCores({ dns, ms, rounds, options }: Bench): Promise<Findings> {
+export async function measureCores({ dns, ms, rounds, items, options }: Bench): Promise<Findings> {
+  const size = items(LARGEST);
   await using stack = new AsyncDisposableStack();
   const counts = upToAll(options.cores ?? availableParallelism());
   const servers: BenchServer[] = [];
   for (const cores of counts) {
     servers.push(stack.use(await startServerProcess({ dns: dns.address, cores })));
   }
-  const job = { ...ONE_AFTER_ANOTHER, size: LARGEST };
+  const job = { ...ONE_AFTER_ANOTHER, size };
   await drive({ ...job, aims: servers, roundMs: ms(1500) });
   const found = servers.map(() => ({
     rounds: [] as BatchesRound[],
@@ -109,7 +112,7 @@ export async function measureCores({ dns, ms, rounds, options }: Bench): Promise
         drive({ ...job, aims: [server], roundMs: ms(1000) }),
       );
       const driven = result.aims.flat();
-      const addresses = driven.reduce((total, { batches }) => total + batches * LARGEST, 0);
+      const addresses = driven.reduce((total, { batches }) => total + batches * size, 0);
       found[at]?.rounds.push(...driven);
       found[at]?.cpuUs.push(((spent.cpuSeconds ?? Number.NaN) * 1e6) / addresses);
       found[at]?.mainUs.push(((spent.mainThreadSeconds ?? Number.NaN) * 1e6) / addresses);

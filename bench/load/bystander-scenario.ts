@@ -6,9 +6,11 @@ import { type Bench, type Findings, medianOf } from "./scenarios.ts";
 
 /** Single checks a second while batches run: enough for a p99, too few to be the load themselves. */
 export const BYSTANDERS_PER_SECOND = 500;
+/** The batches begin as much before the first of the checks, and end as much later. */
+const LEAD_MS = 500;
 
 /** Single checks on a schedule, by turns alone and beside batches of 100,000 that come back to back. */
-export async function measureBystanders({ server, ms, rounds }: Bench): Promise<Findings> {
+export async function measureBystanders({ server, ms, rounds, items }: Bench): Promise<Findings> {
   const roundMs = ms(5000);
   const bystanders = {
     kind: "singles",
@@ -24,9 +26,13 @@ export async function measureBystanders({ server, ms, rounds }: Bench): Promise<
   const beside: SinglesRound[] = [];
   for (let round = 0; round < rounds(3); round += 1) {
     alone.push(...(await drive(bystanders)).aims.flat());
-    // The batches begin before the first of the checks and go on until after the last one.
-    const batches = drive({ ...ONE_AFTER_ANOTHER, aims: [server], size: LARGEST, roundMs: roundMs + 1000 });
-    await Bun.sleep(500);
+    const batches = drive({
+      ...ONE_AFTER_ANOTHER,
+      aims: [server],
+      size: items(LARGEST),
+      roundMs: roundMs + 2 * LEAD_MS,
+    });
+    await Bun.sleep(LEAD_MS);
     beside.push(...(await drive(bystanders)).aims.flat());
     await batches;
   }

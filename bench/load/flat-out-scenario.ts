@@ -21,7 +21,6 @@ const WRK_CONNECTIONS = 64;
 const WRK_APART_MAX = 0.1;
 /** Code that is not yet compiled runs at a third of its speed. */
 const WARMUP_MS = 2500;
-const WARMUP_MS_MIN = 500;
 
 /** Single checks by as many connections as do most, without a schedule. */
 export const FLAT_OUT = {
@@ -53,7 +52,7 @@ export async function measureSinglesFlatOut(
   await using bare = await startFile("bench/load/bare-server.ts", {}, { argument: JSON.stringify(reply) });
   const url = /listens on (http\S+)/.exec(bare.line)?.[1] ?? "";
   const aims = [bench.server, { url, key: bench.server.key }];
-  await drive({ ...FLAT_OUT, aims, roundMs: Math.max(WARMUP_MS_MIN, bench.ms(WARMUP_MS)) });
+  await drive({ ...FLAT_OUT, aims, roundMs: bench.ms(WARMUP_MS) });
   const found: FlatOut[] = [];
   for (const { connections } of CONNECTIONS) found.push(await flatOutWith(bench, aims, connections));
   const best = found.reduce((one, other) => (other.perSecond > one.perSecond ? other : one));
@@ -81,12 +80,12 @@ export async function measureSinglesFlatOut(
 }
 
 /** The same by another driver at the same connections, by turns with ours. */
-async function measureByWrk({ rounds }: Bench, aims: readonly Aim[]): Promise<Findings> {
+async function measureByWrk({ ms, rounds }: Bench, aims: readonly Aim[]): Promise<Findings> {
   using wrk = openWrk(warmPaths());
   if (wrk === null) return { figures: [], targets: [] };
   const names = ["single verify, warm", "bare Bun.serve, the same reply"];
   const found = names.map(() => ({ ours: [] as number[], wrk: [] as number[] }));
-  const job = { ...FLAT_OUT, connections: WRK_CONNECTIONS, roundMs: 1000 };
+  const job = { ...FLAT_OUT, connections: WRK_CONNECTIONS, roundMs: ms(1000) };
   for (let round = 0; round < rounds(5); round += 1) {
     for (const [at, aim] of aims.entries()) {
       const { aims: driven } = await drive({ ...job, aims: [aim] });

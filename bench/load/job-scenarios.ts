@@ -14,8 +14,8 @@ const POLL_MS = 20;
 type JobRound = { readonly rowsPerSecond: number; readonly firstResultMs: number };
 
 /** Jobs of a million rows of known domains, by turns with batches of 100,000 of the same corpus. */
-export async function measureJobs({ server, options, rounds }: Bench): Promise<Findings> {
-  const rows = options.quick ? ROWS_QUICK : ROWS;
+export async function measureJobs({ server, options, rounds, items }: Bench): Promise<Findings> {
+  const rows = items(options.quick ? ROWS_QUICK : ROWS);
   const client = createClient({ baseUrl: server.url, apiKey: server.key });
   const { cases } = addressCorpus(CORPUS);
   const addresses = cases.map(({ text }) => text);
@@ -27,7 +27,7 @@ export async function measureJobs({ server, options, rounds }: Bench): Promise<F
     const { aims } = await drive({
       kind: "batches",
       aims: [server],
-      size: LARGEST_BATCH,
+      size: items(LARGEST_BATCH),
       parallel: 1,
       rounds: 1,
       roundMs: 0,

@@ -1,6 +1,6 @@
 import { addressCorpus } from "../input.ts";
 import { runSuite } from "../suite.ts";
-import { measureBatchSizes, measureCeiling, measureCores } from "./batch-scenarios.ts";
+import { LARGEST, measureBatchSizes, measureCeiling, measureCores } from "./batch-scenarios.ts";
 import { measureBystanders } from "./bystander-scenario.ts";
 import { leaveFirstCores } from "./cores.ts";
 import { startDns } from "./dns.ts";
@@ -27,7 +27,7 @@ await runSuite("load", async (options) => {
   await drive({
     kind: "batches",
     aims: [server],
-    size: 100_000,
+    size: bench.items(LARGEST),
     parallel: 1,
     rounds: 1,
     roundMs: bench.ms(2000),

@@ -25,7 +25,8 @@ export async function measureMemory(bench: Bench): Promise<Findings> {
   const from = { dns: bench.dns.address, cores: bench.options.cores };
   for (const { size, parallel } of setups) {
     const found: Awaited<ReturnType<typeof peakOf>>[] = [];
-    for (let repeat = 0; repeat < repeats; repeat += 1) found.push(await peakOf(from, { size, parallel }));
+    for (let repeat = 0; repeat < repeats; repeat += 1)
+      found.push(await peakOf(from, { size: bench.items(size), parallel }));
     const peak = median(found.map((one) => one.peak));
     if (size === LARGEST) peaks.set(parallel, peak);
     figures.push({

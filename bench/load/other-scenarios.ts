@@ -8,10 +8,10 @@ export const COLD_NAMES = 20_000;
 const STARTS = 7;
 
 /** Cold MX look-ups through resolver and cache, by turns with c-ares at several numbers in flight. */
-export async function measureColdLookups({ dns, options, rounds }: Bench): Promise<Findings> {
+export async function measureColdLookups({ dns, options, rounds, items }: Bench): Promise<Findings> {
   const job: ColdLookupsJob = {
     server: dns.address,
-    names: options.quick ? COLD_NAMES / 10 : COLD_NAMES,
+    names: items(options.quick ? COLD_NAMES / 10 : COLD_NAMES),
     rounds: rounds(9),
     cAresInFlight: [25, 50, 100, 200],
   };
@@ -52,9 +52,9 @@ export async function measureColdLookups({ dns, options, rounds }: Bench): Promi
 }
 
 /** From the spawn to the first answered request, several times. */
-export async function measureStart({ dns, options }: Bench): Promise<Findings> {
+export async function measureStart({ dns, options, rounds }: Bench): Promise<Findings> {
   const times: number[] = [];
-  for (let start = 0; start < (options.quick ? 2 : STARTS); start += 1) {
+  for (let start = 0; start < rounds(STARTS); start += 1) {
     await using server = await startServerProcess({ dns: dns.address, cores: options.cores });
     times.push(server.startMs);
   }

@@ -26,7 +26,7 @@ type Wire = { readonly received: number; readonly sent: number; readonly sentGzi
 
 /** Measures what plans count with beside warm addresses: other items, `deep`, DNS queries, bytes on the wire and on the disk. */
 export async function measurePlanCosts({ server, options }: Bench): Promise<Findings> {
-  const scale = options.quick ? 0.1 : 1;
+  const { scale } = options;
   const batches = Math.max(BATCHES_MIN, Math.round(BATCHES * scale));
   const addresses = addressCorpus(CORPUS).cases.map(({ text }) => text);
   const documents = await documentCorpus({ seed: CORPUS.seed, countPerType: SIZE / 8 });

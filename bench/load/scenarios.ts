@@ -1,5 +1,5 @@
 import { type Figure, median, type TargetOutcome } from "../result.ts";
-import type { SuiteOptions } from "../suite.ts";
+import { type SuiteOptions, shareOfTenth } from "../suite.ts";
 import type { DnsProcess } from "./dns.ts";
 import type { BenchServer } from "./server-process.ts";
 
@@ -12,6 +12,8 @@ export type Bench = {
   /** Milliseconds and rounds for this run: a quick one takes a tenth. */
   readonly ms: (full: number) => number;
   readonly rounds: (full: number) => number;
+  /** Items of the largest batches: fewer where a run only shows that it works, whatever their names say. */
+  readonly items: (full: number) => number;
 };
 
 export type Findings = { readonly figures: readonly Figure[]; readonly targets: readonly TargetOutcome[] };
@@ -19,11 +21,13 @@ export type Findings = { readonly figures: readonly Figure[]; readonly targets: 
 /** Of a whole run, and of any that takes a tenth of it or more. */
 export const ROUND_MS_MIN = 200;
 
-export function scaled(scale: number): Pick<Bench, "ms" | "rounds"> {
-  const roundMsMin = ROUND_MS_MIN * Math.min(1, scale * 10);
+export function scaled(scale: number): Pick<Bench, "ms" | "rounds" | "items"> {
+  const share = shareOfTenth(scale);
+  const roundMsMin = ROUND_MS_MIN * share;
   return {
     ms: (full) => Math.max(roundMsMin, full * scale),
     rounds: (full) => Math.max(1, Math.round(full * scale)),
+    items: (full) => Math.round(full * share),
   };
 }
 

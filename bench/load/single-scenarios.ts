@@ -15,7 +15,7 @@ const OFFERED_ROUNDS = 3;
 
 /** Latency under loads that arrive on a fixed schedule, from a tenth of what the server can do to all of it. */
 export async function measureOfferedLoad(
-  { server, ms, options }: Bench,
+  { server, ms, rounds: roundsOf, options }: Bench,
   flatOutPerSecond: number,
 ): Promise<Findings> {
   const roundMs = ms(1500);
@@ -25,7 +25,7 @@ export async function measureOfferedLoad(
     rounds: [] as SinglesRound[],
     spent: [] as Spent[],
   }));
-  for (let round = 0; round < OFFERED_ROUNDS; round += 1) {
+  for (let round = 0; round < roundsOf(OFFERED_ROUNDS); round += 1) {
     for (const { ratePerSecond, rounds, spent: all } of points) {
       const job = { ...FLAT_OUT, aims: [server], ratePerSecond, roundMs };
       const { result, spent } = await spending(server, () => drive(job));
