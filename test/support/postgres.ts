@@ -219,16 +219,20 @@ export async function isListenedOn(port: number): Promise<boolean> {
   }
 }
 
-/** Removes all rows: as fast as a new database is not. */
+/** Removes all rows: as fast as a new database is not, nor TRUNCATE, which makes every file of every table anew. */
 export async function emptyDatabase(url: string): Promise<void> {
   await using sql = new SQL(url, { max: 1 });
   const tables: { name: string }[] = await sql`
     SELECT quote_ident(tablename) AS name FROM pg_tables
     WHERE schemaname = 'public' AND tablename <> 'migrations'`;
+  const names = tables.map(({ name }) => name);
   await sql.begin(async (transaction) => {
     // No trigger refuses anything meanwhile; only a superuser may say so.
     await transaction.unsafe("SET LOCAL session_replication_role = replica");
-    const names = tables.map(({ name }) => name).join(", ");
-    await transaction.unsafe(`TRUNCATE ${names} RESTART IDENTITY CASCADE`);
+    await transaction.unsafe(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
+    await transaction.unsafe(names.map((name) => `DELETE FROM ${name}`).join("; "));
+    await transaction.unsafe(
+      "SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) FROM pg_sequences WHERE last_value IS NOT NULL",
+    );
   });
 }
