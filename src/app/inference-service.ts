@@ -73,6 +73,7 @@ function openInference(
     answerBytesMax: config.answerBytesMax,
     report: (facts) => platform.log.warn("an upstream failed", facts),
   });
+  stack.use(upstreams);
   const now = () => clock.now();
   const ledger = createReceiptLedger({ store: receipts, signingKey, now, newReceiptId });
   ledger.issueInterrupted();

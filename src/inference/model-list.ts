@@ -7,10 +7,12 @@ import { isObject } from "../platform/json-value.ts";
 import { MIN_MICRO_USD } from "./cost-bound.ts";
 import type { Model } from "./model-table.ts";
 import { FLAT_MICRO_USD, type Pricing } from "./tariff.ts";
-import type { UpstreamAddress } from "./upstream.ts";
+import { modelsRequest, type UpstreamAddress } from "./upstream.ts";
 import { jsonOf } from "./upstream-json.ts";
 
 const FRESH_MS = 60_000;
+/** For one upstream: the time to answer a chat would keep a free call waiting for a minute. */
+const LISTED_WITHIN_MS = 10_000;
 
 /** Creates the list of served models: those of the table, or of the first upstream that lists them. */
 export function createModelList(
@@ -34,8 +36,9 @@ export function createModelList(
     return async () => listed;
   }
   let known: { readonly list: readonly ListedModelView[]; readonly untilMs: number } | null = null;
-  return async () => {
-    if (known !== null && clock.monotonic() < known.untilMs) return known.list;
+  let asking: Promise<readonly ListedModelView[]> | null = null;
+
+  async function ask(): Promise<readonly ListedModelView[]> {
     for (const upstream of upstreams) {
       const list = await fetchModels(client, upstream, created);
       if (list === null) continue;
@@ -43,6 +46,14 @@ export function createModelList(
       return list;
     }
     throw new ApiError("upstream_failed", "No upstream lists its models.");
+  }
+
+  return async () => {
+    if (known !== null && clock.monotonic() < known.untilMs) return known.list;
+    asking ??= ask().finally(() => {
+      asking = null;
+    });
+    return await asking;
   };
 }
 
@@ -70,11 +81,11 @@ function listedModel(model: Model, mode: Pricing["kind"], created: number): List
 
 async function fetchModels(
   client: HttpClient,
-  { baseUrl, apiKey }: UpstreamAddress,
+  upstream: UpstreamAddress,
   created: number,
 ): Promise<readonly ListedModelView[] | null> {
-  const headers = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-  const reply = await client.send(`${baseUrl}/models`, { headers });
+  const { url, headers } = modelsRequest(upstream);
+  const reply = await client.send(url, { headers, signal: AbortSignal.timeout(LISTED_WITHIN_MS) });
   if (!reply.ok || reply.status !== 200) return null;
   const body = jsonOf(Buffer.from(reply.body).toString("utf8"));
   if (!isObject(body) || !Array.isArray(body.data)) return null;

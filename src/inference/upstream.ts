@@ -33,6 +33,15 @@ export type UpstreamReply =
 const REQUEST_FAULTS: readonly number[] = [400, 404, 409, 413, 422];
 const REFUSAL_BYTES_MAX = 65_536;
 
+/** Returns the question for an upstream's models, which costs nothing there. */
+export function modelsRequest({ baseUrl, apiKey }: UpstreamAddress) {
+  return { url: `${baseUrl}/models`, headers: keyHeaders(apiKey) };
+}
+
+function keyHeaders(apiKey: string | null): { readonly [name: string]: string } {
+  return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+}
+
 /** Sends a chat completion to an upstream; resolves with its answer, or with its first token. */
 export async function askUpstream(
   client: HttpClient,
@@ -57,7 +66,7 @@ export async function askUpstream(
     headers: {
       "content-type": "application/json",
       accept: isStream ? "text/event-stream" : "application/json",
-      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...keyHeaders(apiKey),
     },
   });
   if (!reply.ok) return { kind: "failed", reason: reply.reason };

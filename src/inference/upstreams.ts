@@ -2,7 +2,8 @@ import { ApiError } from "../contract/errors.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
-import { askUpstream, type UpstreamAddress, type UpstreamReply } from "./upstream.ts";
+import { createSilenceWatch, type SilenceWatch } from "./silence-watch.ts";
+import { askUpstream, modelsRequest, type UpstreamAddress, type UpstreamReply } from "./upstream.ts";
 
 export type UpstreamCall = {
   readonly body: string;
@@ -11,16 +12,24 @@ export type UpstreamCall = {
 };
 
 /** The upstreams, in order of preference. */
-export type Upstreams = {
+export type Upstreams = AsyncDisposable & {
   /**
-   * Tries one after the other until one has answered, or sent its first token; those that failed repeatedly come last.
+   * Tries one after the other until one has answered, or sent its first token; those that failed repeatedly come last, and
+   * those that are silent are left out.
    * Throws `upstream_failed` where all fail, and the reason of the signal where the caller has left.
    */
   readonly ask: (call: UpstreamCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
   readonly states: () => readonly { readonly baseUrl: string; readonly isOpen: boolean }[];
 };
 
-type Upstream = { readonly address: UpstreamAddress; readonly breaker: CircuitBreaker };
+type Upstream = {
+  readonly address: UpstreamAddress;
+  readonly breaker: CircuitBreaker;
+  readonly watch: SilenceWatch;
+};
+
+const HEARD_WITHIN_MS = 3000;
+const BETWEEN_QUESTIONS_MS = 1000;
 
 export type UpstreamsDependencies = {
   readonly client: HttpClient;
@@ -38,10 +47,13 @@ export function createUpstreams(
   const upstreams: readonly Upstream[] = addresses.map((address) => ({
     address,
     breaker: createCircuitBreaker(clock),
+    watch: createSilenceWatch((signal) => isHeard(client, address, signal), {
+      betweenMs: BETWEEN_QUESTIONS_MS,
+    }),
   }));
 
   /** Returns null where the upstream fails. */
-  async function askOne({ address, breaker }: Upstream, call: UpstreamCall, isEntered: boolean) {
+  async function askOne({ address, breaker, watch }: Upstream, call: UpstreamCall, isEntered: boolean) {
     const reply = await askUpstream(client, address, { ...call, answerBytesMax });
     if (call.signal.aborted) {
       if (reply.kind === "stream") reply.stream.cancel();
@@ -50,9 +62,11 @@ export function createUpstreams(
     }
     if (reply.kind !== "failed") {
       breaker.succeed();
+      watch.noteReply();
       return reply;
     }
     if (isEntered) breaker.fail();
+    if (breaker.isOpen()) watch.suspect();
     report({ upstream: new URL(address.baseUrl).host, reason: reply.reason });
     return null;
   }
@@ -61,6 +75,7 @@ export function createUpstreams(
     async ask(call) {
       const passedOver: Upstream[] = [];
       for (const upstream of upstreams) {
+        if (upstream.watch.isSilent()) continue;
         const isTried = upstream.breaker.tryEnter();
         if (!isTried) passedOver.push(upstream);
         const reply = isTried ? await askOne(upstream, call, true) : null;
@@ -75,5 +90,18 @@ export function createUpstreams(
     },
     states: () =>
       upstreams.map(({ address, breaker }) => ({ baseUrl: address.baseUrl, isOpen: breaker.isOpen() })),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(upstreams.map(({ watch }) => watch[Symbol.asyncDispose]()));
+    },
   };
+}
+
+/** Returns whether an upstream replies, whatever it says. */
+async function isHeard(client: HttpClient, address: UpstreamAddress, signal: AbortSignal): Promise<boolean> {
+  const { url, headers } = modelsRequest(address);
+  const late = AbortSignal.timeout(HEARD_WITHIN_MS);
+  const reply = await client.open(url, { headers, signal: AbortSignal.any([signal, late]) });
+  if (!reply.ok) return reply.status !== null;
+  reply.cancel();
+  return true;
 }
