@@ -6,7 +6,7 @@ import type { HttpClient } from "../net/http-client.ts";
 import { NETWORKS } from "../payments/networks.ts";
 import { findKnownNetwork, listedMicroUsd, microUsdOf } from "../payments/tokens.ts";
 import type { Clock } from "../platform/clock.ts";
-import { dayOf } from "../platform/days.ts";
+import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { Probe, ProbeStore } from "../store/probe-port.ts";
 import { createOptOuts } from "./opt-outs.ts";
 import { decode, type Probed, type ProbedReply, readProbe } from "./probe-reply.ts";
@@ -16,11 +16,15 @@ export type ListingProbeDependencies = {
   readonly clock: Clock;
   readonly store: Pick<ProbeStore, "find">;
   readonly signal: AbortSignal;
+  /** Of a round. */
+  readonly intervalMs: number;
   readonly onProbe: (probe: Probe) => void;
 };
 
-/** Of one listing in one round: a longer one takes several. */
-const PROBED_RESOURCES_MAX = 20;
+/** Of one listing in one round: a longer one takes several, unless rounds are so long that it would not be rated. */
+const PROBED_RESOURCES_USUAL = 20;
+/** Between two probes of one resource: 24 within the 30 days, of which 20 rate it. */
+const BETWEEN_PROBES_MS_MAX = 1.25 * DAY_MS;
 const BODY_BYTES_MAX = 65_536;
 /** A resource that answers so may take another method. */
 const MAY_TAKE_ANOTHER_METHOD: readonly number[] = [400, 404, 405, 415, 422];
@@ -39,12 +43,13 @@ export type ListingProbe = (listing: ListingBody, round: number) => Promise<void
 
 /** Returns a function that calls resources without paying, and reports each reply. */
 export function createListingProbe(dependencies: ListingProbeDependencies): ListingProbe {
-  const { client, clock, store, signal, onProbe } = dependencies;
+  const { client, clock, store, signal, intervalMs, onProbe } = dependencies;
+  const roundsMax = Math.max(1, Math.floor(BETWEEN_PROBES_MS_MAX / intervalMs));
   const optOuts = createOptOuts({ client, clock });
 
   /** Probes one resource of a listing at a time, so that a host has at most one request in flight. */
   async function probeListing({ host, resources }: ListingBody, round: number): Promise<void> {
-    for (const { url, price_usd: priceUsd } of dueIn(round, resources)) {
+    for (const { url, price_usd: priceUsd } of dueIn(round, resources, roundsMax)) {
       if (signal.aborted) return;
       await probeResource(host, url, priceUsd !== null);
     }
@@ -104,11 +109,16 @@ export function createListingProbe(dependencies: ListingProbeDependencies): List
   return probeListing;
 }
 
-/** Returns all of a short list; of a longer one as many as a round has, from where the round before ended. */
-function dueIn(round: number, resources: ListingBody["resources"]): ListingBody["resources"] {
-  if (resources.length <= PROBED_RESOURCES_MAX) return resources;
-  const start = (round * PROBED_RESOURCES_MAX) % resources.length;
-  return [...resources, ...resources].slice(start, start + PROBED_RESOURCES_MAX);
+/** Returns all of a short list; of a longer one the part of a round, from where the round before ended. */
+function dueIn(
+  round: number,
+  resources: ListingBody["resources"],
+  roundsMax: number,
+): ListingBody["resources"] {
+  const dueMax = Math.max(PROBED_RESOURCES_USUAL, Math.ceil(resources.length / roundsMax));
+  if (resources.length <= dueMax) return resources;
+  const start = (round * dueMax) % resources.length;
+  return [...resources, ...resources].slice(start, start + dueMax);
 }
 
 /** A payee keeps the spelling that is known: another one is no change. */

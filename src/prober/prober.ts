@@ -52,7 +52,8 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
   const { intervalMs, inFlightMax } = options;
   const running = new Set<Promise<void>>();
   const aborter = new AbortController();
-  const probeListing = createListingProbe({ client, clock, store, signal: aborter.signal, onProbe });
+  const { signal } = aborter;
+  const probeListing = createListingProbe({ client, clock, store, signal, intervalMs, onProbe });
   let waiting: Probe[] = [];
   let timers: ReturnType<typeof setInterval>[] = [];
   let roundStartedMs = 0;

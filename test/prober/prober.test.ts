@@ -267,6 +267,15 @@ test("each resource of a long listing is probed, a bounded number of them in one
   await until("records", () => urls.every((url) => probing.store.find(url) !== undefined), UNTIL_MS);
 });
 
+test("a long listing is rated with any interval: its resources are called 20 times within 30 days", async () => {
+  const urls = Array.from({ length: 45 }, (_, n) => `${target.origin}/long/${n}`);
+  const resources = urls.map((url) => ({ url, score: 1, price_usd: "0.010000" }));
+  const rare = { host: "rare.example", resources } as unknown as ListingBody;
+  await using probing = setUp([rare], { intervalMs: 86_400_000 });
+  await until("probe of each", () => probing.prober.stats().probes === urls.length, UNTIL_MS);
+  await until("records", () => urls.every((url) => probing.store.find(url) !== undefined), UNTIL_MS);
+});
+
 test("what the DNS does not answer is not taken for down: our own connection may be", async () => {
   const found = (reason: "dns_failed" | "dns_timeout" | "dns_not_found") => async () =>
     ({ ok: false, reason }) as const;
