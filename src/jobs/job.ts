@@ -12,6 +12,8 @@ export type JobUpload = {
   readonly saidBy?: number | null;
   /** The charset that the parts name, which must agree. */
   readonly charset?: string;
+  /** The number of the part, where one alone has named it. */
+  readonly charsetBy?: number | null;
   /** JSON, where that call was sent as JSON without a body: many clients send the type with every call. */
   readonly otherwise: InputForm | null;
   /** The content encoding of the whole input. */

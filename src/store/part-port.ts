@@ -11,6 +11,8 @@ export type NewStoredPart = {
   readonly bytes: number;
 };
 
+export type PartCommit = "committed" | "changed" | "started";
+
 export type PartPort = {
   /** Adds a compressed piece to a part that is being written. */
   readonly addPartFrame: (
@@ -19,10 +21,10 @@ export type PartPort = {
     body: Uint8Array,
   ) => Answer<void>;
   /**
-   * Puts a part in the place of the one that has its number. False, and nothing written, where the job is not being
-   * received, or its input is read already.
+   * Puts a part in the place of the one that has its number. Writes nothing where the job has other options than these
+   * (`changed`), is not being received, or has its input read already (`started`).
    */
-  readonly commitPart: (part: NewStoredPart) => Answer<boolean>;
+  readonly commitPart: (part: NewStoredPart, options: string) => Answer<PartCommit>;
   readonly dropPart: (partId: string) => Answer<void>;
   /** The parts of a job that are whole, ascending. */
   readonly partsOf: (jobId: string) => Answer<readonly { readonly n: number; readonly bytes: number }[]>;

@@ -171,7 +171,7 @@ describe("parts", () => {
     expect((await results(key, named)).map(({ email }) => email)).toEqual(["jan\u00e9@good.com"]);
   });
 
-  test("name another type or charset when they are sent again, while no other part has named one", async () => {
+  test("name another type or charset when they are sent again, each while no other part has named one", async () => {
     const key = await server.signUp();
     const csv = (charset: string) => ({ "Content-Type": `text/csv${charset}` });
     const list = Buffer.from("email\njan\u00e9@good.com\n", "latin1");
@@ -186,6 +186,12 @@ describe("parts", () => {
       expect(await refusalOf(await put(key, job, n, first, { "Content-Type": "application/x-ndjson" }))).toBe(
         "400 invalid_request",
       );
+    }
+    // The charset is still the word of the first part alone.
+    await stored(key, job, 1, list, csv("; charset=koi8-r"));
+    await stored(key, job, 1, list, csv("; charset=windows-1252"));
+    await stored(key, job, 2, "b@good.com\n", csv("; charset=windows-1252"));
+    for (const n of [1, 2]) {
       expect(await refusalOf(await put(key, job, n, list, csv("; charset=koi8-r")))).toBe(
         "400 invalid_request",
       );

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { SQL } from "bun";
+import { frameBytes } from "../../src/jobs/uploads/part-frames.ts";
+import { createSharedParts } from "../../src/jobs/uploads/shared-parts.ts";
 import type { AnnouncedJob } from "../../src/store/lease-port.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { claimed, finish, finishedChunk, jobRecord, startedJob } from "../store/job-conformance.ts";
@@ -7,6 +9,10 @@ import { NOON, unitsOf } from "../store/store-conformance.ts";
 import { event, webhookRecord } from "../store/webhook-conformance.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
 import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array, void, undefined> {
+  yield new TextEncoder().encode(text);
+}
 
 if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so leases are not tested", () => {});
@@ -116,27 +122,49 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
   });
 
   test("a part exists once it is complete, replaces the former one, and stays until its input is read", async () => {
-    await one.createJob(jobRecord("job_1"), null, 9);
+    const job = jobRecord("job_1");
+    await one.createJob(job, null, 9);
     const write = async (store: SharedStore, partId: string, ...frames: readonly number[]) => {
       const part = { accountId: "acc_a", jobId: "job_1", n: 1, partId, bytes: frames.length };
       for (const [at, byte] of frames.entries()) await store.addPartFrame(part, at, new Uint8Array([byte]));
-      return () => store.commitPart(part);
+      return (options = job.options) => store.commitPart(part, options);
     };
     const first = await write(one, "p1", 1, 2);
     expect(await two.partsOf("job_1")).toEqual([]);
-    expect(await first()).toBe(true);
-    expect(await (await write(two, "p2", 7))()).toBe(true);
+    expect([await first("other"), await two.partsOf("job_1")]).toEqual(["changed", []]);
+    expect(await first()).toBe("committed");
+    expect(await (await write(two, "p2", 7))()).toBe("committed");
     expect(await one.partsOf("job_1")).toEqual([{ n: 1, bytes: 1 }]);
     expect([...((await one.partFrame("job_1", 1, 0)) ?? [])]).toEqual([7]);
     expect(await one.partFrame("job_1", 1, 1)).toBeNull();
     expect(await one.partBytes("acc_a")).toEqual({ account: 1, all: 1 });
     await one.claimInput("job_1");
-    expect(await (await write(two, "p3", 9))()).toBe(false);
+    expect(await (await write(two, "p3", 9))()).toBe("started");
     await two.removeAbandonedFrames(0);
     const [left] = await sql`SELECT count(*)::int AS frames FROM job_part_frames`;
     expect(left.frames).toBe(1);
     await one.removeParts("job_1");
     expect([await one.partsOf("job_1"), await one.partFrame("job_1", 1, 0)]).toEqual([[], null]);
+  });
+
+  test("of two sendings of one part to two nodes, the bytes that stay are those whose type is the job's", async () => {
+    const job = jobRecord("job_1");
+    await one.createJob({ ...job, status: "receiving" }, null, 9);
+    const part = { accountId: "acc_a", jobId: "job_1", n: 1, jobBytesMax: 1_000_000 };
+    const send = (store: SharedStore, type: string, meanwhile: () => Promise<void>) => {
+      const parts = createSharedParts({ store, bytesMax: 1_000_000, newPartId: () => `part_${type}` });
+      let checks = 0;
+      return parts.write(part, bytesOf(type), async () => {
+        await store.changeJob("job_1", ["receiving"], { options: `"${type}"` });
+        checks += 1;
+        if (checks === 1) await meanwhile();
+        return `"${type}"`;
+      });
+    };
+    await send(one, "csv", () => send(two, "text", async () => {}));
+    const stored = await frameBytes((await one.partFrame("job_1", 1, 0)) ?? new Uint8Array());
+    const { options } = (await one.findJob("job_1")) ?? {};
+    expect([Buffer.from(stored).toString(), options]).toEqual(["csv", '"csv"']);
   });
 
   test("a delivery whose lease has ended is sent by another process, whose outcome counts", async () => {

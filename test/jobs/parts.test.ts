@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { PartFiles } from "../../src/jobs/uploads/part-files.ts";
 import { createParts } from "../../src/jobs/uploads/parts.ts";
+import { until } from "../support/caller.ts";
 
 /** Files that are brought to the disk when the test says so. */
 function heldFiles() {
@@ -37,7 +38,7 @@ test("a part that is written after its job was deleted is refused, and its space
   const { files, begun, onDisk } = heldFiles();
   const parts = createParts(files, { bytesMax: 1_000 });
   const write = (jobId: string, count: number) =>
-    parts.write({ accountId: "acc_a", jobId, n: 1, jobBytesMax: 1_000 }, bytes(count), async () => {});
+    parts.write({ accountId: "acc_a", jobId, n: 1, jobBytesMax: 1_000 }, bytes(count), async () => "{}");
   const late = write("job_1", 1_000);
   await begun;
   await parts.remove("job_1");
@@ -47,4 +48,23 @@ test("a part that is written after its job was deleted is refused, and its space
   // All of the room is there again.
   await write("job_2", 1_000);
   expect(await parts.numbers("job_2")).toEqual([1]);
+});
+
+test("of two sendings of one part at once, the one whose bytes stay is the last whose type was noted", async () => {
+  const { files, begun, onDisk } = heldFiles();
+  const parts = createParts(files, { bytesMax: 1_000 });
+  const noted: string[] = [];
+  const send = (n: number, type: string) =>
+    parts.write({ accountId: "acc_a", jobId: "job_1", n, jobBytesMax: 1_000 }, bytes(10), async () => {
+      noted.push(type);
+      return "{}";
+    });
+  const first = send(1, "csv");
+  await begun;
+  const others = [send(1, "text"), send(2, "csv of part 2")];
+  await until("check of another part", () => noted.length > 1);
+  expect(noted).toEqual(["csv", "csv of part 2"]);
+  onDisk.resolve();
+  await Promise.all([first, ...others]);
+  expect(noted).toEqual(["csv", "csv of part 2", "text"]);
 });

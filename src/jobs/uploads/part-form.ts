@@ -13,14 +13,13 @@ export type PartForm = {
 
 /**
  * Returns the options of a job with what the part of a number says; the same ones where nothing is new. Parts of one
- * input are of one form and charset; what the upload itself names goes before theirs. While no other part has named a
- * form, the one that did may name another, and its charset, when it is sent again. Throws `invalid_request` where parts
- * disagree.
+ * input are of one form and charset; what the upload itself names goes before theirs. A part that alone has named
+ * the form, or the charset, may name another when it is sent again. Throws `invalid_request` where parts disagree.
  */
 export function withPartForm(options: JobOptions, upload: JobUpload, n: number, part: PartForm): JobOptions {
   const { form, charset } = part;
   if (form === null || upload.given !== null) return options;
-  const known = upload.saidBy === n ? withoutPartForm(options, upload) : options;
+  const known = withoutWordOf(n, options, upload);
   const noted = noteForm(known, known.upload ?? upload, n, { form, charset });
   return Bun.deepEquals(noted, options) ? options : noted;
 }
@@ -39,15 +38,21 @@ function noteForm(
     throw otherParts(saidCharset);
   }
   const said = { ...upload, said: form, saidBy: upload.said === null ? n : null };
-  if (charset === null || saidCharset !== null) return { ...options, upload: said };
+  if (charset === null) return { ...options, upload: said };
+  if (saidCharset !== null) return { ...options, upload: { ...said, charsetBy: null } };
   // UTF-8 is read unless a byte order mark says otherwise.
   const encoding = encodingOf(charset) === "utf-8" ? null : charset;
-  return { ...options, encoding, upload: { ...said, charset } };
+  return { ...options, encoding, upload: { ...said, charset, charsetBy: n } };
 }
 
-function withoutPartForm(options: JobOptions, { charset, ...upload }: JobUpload): JobOptions {
-  const encoding = charset === undefined ? options.encoding : null;
-  return { ...options, encoding, upload: { ...upload, said: null, saidBy: null } };
+/** Returns the options without what this part alone has named. */
+function withoutWordOf(n: number, options: JobOptions, upload: JobUpload): JobOptions {
+  const isForm = upload.saidBy === n;
+  const form = isForm ? { said: null, saidBy: null } : {};
+  const { charset, charsetBy = null, ...others } = upload;
+  const isCharset = charset !== undefined && (isForm || charsetBy === n);
+  if (!isCharset) return { ...options, upload: { ...upload, ...form } };
+  return { ...options, encoding: null, upload: { ...others, ...form } };
 }
 
 const encodingOf = (label: string): string => decoderFor(label).encoding;

@@ -11,18 +11,16 @@ import {
   tooLarge,
   tooManyArriving,
 } from "./part-rules.ts";
+import { createPartTurns } from "./part-turns.ts";
 
 /** The parts of uploads that have not been started, within what each account may keep. */
 export type Parts = {
   /**
    * Writes a part in the place of the one that has its number. `check` runs when all of it has arrived, and what it
-   * throws leaves the former part. Throws `payload_too_large` and `overloaded`.
+   * throws leaves the former part. Of two sendings of one part, the last that was checked stays. Throws
+   * `payload_too_large` and `overloaded`.
    */
-  readonly write: (
-    part: NewPart,
-    pieces: AsyncIterable<Uint8Array>,
-    check: () => Promise<void>,
-  ) => Promise<void>;
+  readonly write: (part: NewPart, pieces: AsyncIterable<Uint8Array>, check: PartCheck) => Promise<void>;
   /** Resolves once the parts that are being brought to the disk are there. */
   readonly settled: (jobId: string) => Promise<void>;
   /** The numbers of a job's parts, ascending. */
@@ -33,6 +31,9 @@ export type Parts = {
   /** Takes over what a former process left; parts of jobs that `accountOf` does not know are removed. */
   readonly takeOver: (accountOf: (jobId: string) => Answer<string | null>) => Promise<void>;
 };
+
+/** Checks a part; resolves with the options of its job that hold for it. It may run again. */
+export type PartCheck = () => Promise<string>;
 
 export type NewPart = {
   readonly accountId: string;
@@ -61,6 +62,7 @@ type Upload = {
 export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts {
   const shares = createShares({ capacity: bytesMax, guaranteed: bytesMax * GUARANTEED, overflow: OVERFLOW });
   const arriving = createShares(ARRIVING);
+  const inTurn = createPartTurns();
   const uploads = new Map<string, Upload>();
 
   function uploadOf({ accountId, jobId }: Pick<NewPart, "accountId" | "jobId">): Upload {
@@ -90,7 +92,7 @@ export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts
     part: NewPart,
     pieces: AsyncIterable<Uint8Array>,
     writer: PartWriter,
-    check: () => Promise<void>,
+    check: PartCheck,
   ) {
     const hold = createHold(part);
     try {
@@ -103,8 +105,10 @@ export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts
       }
       await writer.flush();
       hold.growTo(writer.storedBytes());
-      await check();
-      await commit(part, writer);
+      await inTurn(part, async () => {
+        await check();
+        await commit(part, writer);
+      });
     } catch (error) {
       hold.release();
       await writer.discard();

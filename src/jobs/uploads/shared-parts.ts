@@ -1,6 +1,6 @@
 import { createShares } from "../../batch/shares.ts";
 import { PART_BYTES_MAX } from "../../contract/words.ts";
-import type { PartPort } from "../../store/part-port.ts";
+import type { PartCommit, PartPort } from "../../store/part-port.ts";
 import { createFrameWriter, frameBytes } from "./part-frames.ts";
 import {
   ARRIVING,
@@ -11,7 +11,7 @@ import {
   tooLarge,
   tooManyArriving,
 } from "./part-rules.ts";
-import type { NewPart, Parts } from "./parts.ts";
+import type { NewPart, PartCheck, Parts } from "./parts.ts";
 
 export type SharedPartsOptions = {
   readonly store: PartPort;
@@ -40,7 +40,7 @@ export function createSharedParts({ store, bytesMax, newPartId }: SharedPartsOpt
   async function receive(
     part: NewPart,
     pieces: AsyncIterable<Uint8Array>,
-    check: () => Promise<void>,
+    check: PartCheck,
     partId: string,
   ): Promise<void> {
     const { accountId, jobId, n } = part;
@@ -60,8 +60,12 @@ export function createSharedParts({ store, bytesMax, newPartId }: SharedPartsOpt
       await writer.write(piece);
     }
     await writer.flush();
-    await check();
-    if (!(await store.commitPart({ accountId, jobId, n, partId, bytes: stored }))) throw startedAlready();
+    // Another part, or another sending of this one, may change the options meanwhile.
+    for (let committed: PartCommit = "changed"; committed === "changed"; ) {
+      const options = await check();
+      committed = await store.commitPart({ accountId, jobId, n, partId, bytes: stored }, options);
+      if (committed === "started") throw startedAlready();
+    }
   }
 
   return {

@@ -84,18 +84,19 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
     if (starting.has(jobId)) throw startedAlready();
   }
 
-  /** Notes what the input is, where the job does not know it yet. */
-  async function noteForm(accountId: string, part: UploadedPart): Promise<void> {
+  /** Notes what the input is, where the job does not know it yet. Returns the options of the job. */
+  async function noteForm(accountId: string, part: UploadedPart): Promise<string> {
     const { jobId, n } = part;
     for (;;) {
       const { job, upload } = await receiving(accountId, jobId);
       if (starting.has(jobId)) throw startedAlready();
       const { options } = jobOf(job);
       const noted = withPartForm(options, upload, n, part);
-      if (noted === options) return;
+      if (noted === options) return job.options;
       // Another part may have noted its form meanwhile.
-      const changes = { options: JSON.stringify(noted) };
-      if ((await store.changeJob(jobId, ["receiving"], changes, job.options)) !== null) return;
+      const changed = JSON.stringify(noted);
+      const after = await store.changeJob(jobId, ["receiving"], { options: changed }, job.options);
+      if (after !== null) return changed;
     }
   }
 
@@ -179,7 +180,7 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
       try {
         await parts.write({ accountId, jobId, n, jobBytesMax }, pieces, async () => {
           part.check();
-          await noteForm(accountId, part);
+          return await noteForm(accountId, part);
         });
       } catch (error) {
         await jobs.find(accountId, jobId);

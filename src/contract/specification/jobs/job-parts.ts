@@ -14,7 +14,7 @@ export const putJobPart = operation({
   tag: "Jobs",
   summary: "Send a part of a job's input",
   description:
-    "Parts may come in any order and again at will: the last one that came whole counts. Each has at most 64 MB. `Content-MD5`, `Digest` and `Content-Digest` are checked where they are sent. A Content-Encoding is that of the part; the type and the charset that parts name are those of the whole input, and must agree; while no other part has named a type, the one that did may name another, and its charset, when it is sent again.",
+    "Parts may come in any order and again at will: the last one that came whole counts. Each has at most 64 MB. `Content-MD5`, `Digest` and `Content-Digest` are checked where they are sent. A Content-Encoding is that of the part; the type and the charset that parts name are those of the whole input, and must agree; a part that alone has named the type, or the charset, may name another when it is sent again.",
   access: "key",
   bytes: "The bytes of the part.",
   replies: { 204: { description: "The part is on the disk." } },

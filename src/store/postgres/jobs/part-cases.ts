@@ -14,15 +14,16 @@ export function createPartCases({ transact, read }: Connection): PartPort {
           .values({ jobId, partId, frame, body: Buffer.from(body), writtenAt: SERVER_NOW as never });
       }),
 
-    commitPart: ({ accountId, jobId, n, partId, bytes }) =>
+    commitPart: ({ accountId, jobId, n, partId, bytes }, options) =>
       transact(async (orm) => {
         const isUnread = or(isNull(jobs.reader), lt(jobs.readUntil, SERVER_NOW));
         const [job] = await orm
-          .select({ jobId: jobs.jobId })
+          .select({ options: jobs.options })
           .from(jobs)
           .where(and(eq(jobs.jobId, jobId), eq(jobs.status, "receiving"), isUnread))
           .for("no key update");
-        if (job === undefined) return false;
+        if (job === undefined) return "started";
+        if (job.options !== options) return "changed";
         const ofPart = and(eq(parts.jobId, jobId), eq(parts.n, n));
         const [former] = await orm.select({ partId: parts.partId }).from(parts).where(ofPart);
         await orm
@@ -30,7 +31,7 @@ export function createPartCases({ transact, read }: Connection): PartPort {
           .values({ jobId, n, accountId, partId, bytes })
           .onConflictDoUpdate({ target: [parts.jobId, parts.n], set: { partId, bytes } });
         if (former !== undefined) await orm.delete(frames).where(eq(frames.partId, former.partId));
-        return true;
+        return "committed";
       }),
 
     dropPart: (partId) =>
