@@ -20,6 +20,8 @@ function callOf(signal?: AbortSignal) {
 const jobOf = (accountId: string) =>
   ({ jobId: "job_1", accountId, kind: "email", status: "completed", erasedAt: null }) as Job;
 
+const keyWatch = { guard: { isStillValid: async () => true }, clock: handClock() };
+
 /** Results of this many parts of 100 KB. */
 const partsOf = (count: number) => ({
   length: async () => count * 100_000,
@@ -51,7 +53,7 @@ function countedDownloads(clock = handClock()) {
 test("each account has its share of downloads, which are in memory until they are read or their reader leaves", async () => {
   const { downloads, underWay } = countedDownloads();
   const open = async (accountId: string, parts = 30) => {
-    const dependencies = { results: partsOf(parts), downloads, readerStallMs: 60_000 };
+    const dependencies = { results: partsOf(parts), downloads, readerStallMs: 60_000, ...keyWatch };
     const { body } = await downloadOf(callOf().call, jobOf(accountId), {}, dependencies);
     if (!(body instanceof ReadableStream)) throw new Error("no stream");
     return body;
@@ -71,7 +73,7 @@ test("of small results, too, an account has no more in memory at a time than a b
   const clock = handClock();
   const { downloads, underWay } = countedDownloads(clock);
   const bodyOf = async (accountId: string, parts: number) => {
-    const dependencies = { results: partsOf(parts), downloads, readerStallMs: 60_000 };
+    const dependencies = { results: partsOf(parts), downloads, readerStallMs: 60_000, ...keyWatch };
     return (await downloadOf(callOf().call, jobOf(accountId), {}, dependencies)).body;
   };
   for (let n = 0; n < 32; n += 1) expect(await bodyOf("one", 5)).toBeInstanceOf(Buffer);
@@ -98,10 +100,46 @@ test("results that a filter skips are read no further once their caller has left
     },
   };
   const { downloads, underWay } = countedDownloads();
-  const dependencies = { results, downloads, readerStallMs: 1_000 };
+  const dependencies = { results, downloads, readerStallMs: 1_000, ...keyWatch };
   const reply = downloadOf(call, jobOf("one"), { status: "risky" }, dependencies);
   await reading.promise;
   leaving.abort();
   await reply;
+  expect([finished, underWay()]).toEqual([[[200, "cut"]], 0]);
+});
+
+test("a download under way breaks off within a second of the end of its key, and asks at most twice a second", async () => {
+  const clock = handClock();
+  const { downloads, underWay } = countedDownloads();
+  let isStillValid = true;
+  let asked = 0;
+  const { call, finished } = callOf();
+  const { body } = await downloadOf(
+    call,
+    jobOf("one"),
+    {},
+    {
+      results: partsOf(1_000),
+      downloads,
+      readerStallMs: 60_000,
+      clock,
+      guard: {
+        isStillValid: async () => {
+          asked += 1;
+          return isStillValid;
+        },
+      },
+    },
+  );
+  if (!(body instanceof ReadableStream)) throw new Error("no stream");
+  const reader = body.getReader();
+  for (let part = 0; part < 120; part += 1) {
+    clock.advance(10);
+    expect((await reader.read()).value?.byteLength).toBe(100_000);
+  }
+  expect(asked).toBe(2);
+  isStillValid = false;
+  clock.advance(500);
+  await expect(reader.read()).rejects.toThrow();
   expect([finished, underWay()]).toEqual([[[200, "cut"]], 0]);
 });

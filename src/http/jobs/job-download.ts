@@ -12,6 +12,7 @@ import { isCurrent } from "../negotiation.ts";
 import { JSON_TYPE, type Reply } from "../reply.ts";
 import { askedRange, limited, rangeWithin } from "./byte-range.ts";
 import type { DownloadShares } from "./download-shares.ts";
+import { type KeyWatch, whileKeyWorks } from "./key-watch.ts";
 
 const TYPES: { readonly [format in ResultFormat]: string } = {
   ndjson: "application/x-ndjson; charset=utf-8",
@@ -22,7 +23,7 @@ const TYPES: { readonly [format in ResultFormat]: string } = {
 /** Reads the query of a download; throws `invalid_request`. */
 export const readResultsQuery = queryReader(jobResults);
 
-export type DownloadDependencies = {
+export type DownloadDependencies = KeyWatch & {
   readonly results: JobResults;
   readonly downloads: DownloadShares;
   readonly readerStallMs: number;
@@ -36,7 +37,7 @@ export async function downloadOf(
   call: Call,
   job: Job,
   { format = "ndjson", status, sub_status, only }: ReturnType<typeof readResultsQuery>,
-  { results, downloads, readerStallMs }: DownloadDependencies,
+  { results, downloads, readerStallMs, guard, clock }: DownloadDependencies,
 ): Promise<Reply> {
   const filter: ResultFilter = {
     statuses: wordsOf({ status, only }, SUMMARY_WORDS[job.kind]),
@@ -66,7 +67,7 @@ export async function downloadOf(
   const stop = new AbortController();
   const read = (fromByte: number) => results.read(job, { format, filter, fromByte }, stop.signal);
   const asked = isMeasurable ? askedRange(call.request, etag) : null;
-  const common = { tenant: job.accountId, downloads, stop, readerStallMs };
+  const common = { tenant: job.accountId, downloads, stop, readerStallMs, guard, clock };
   if (asked === null) return sent(call, { ...common, status: 200, headers, source: read(0) });
   const length = await results.length(job, format);
   const range = rangeWithin(asked, length);
@@ -96,7 +97,7 @@ function unsatisfiable(headers: Reply["headers"], length: number): Reply {
 /** For replies that are never compressed, though others of the same path are. */
 const AS_IS = { Vary: "Accept-Encoding" };
 
-type Download = Pick<DownloadDependencies, "downloads" | "readerStallMs"> & {
+type Download = Omit<DownloadDependencies, "results"> & {
   readonly tenant: string;
   readonly status: number;
   readonly headers: Reply["headers"] & {};
@@ -130,10 +131,10 @@ async function sent(call: Call, download: Download): Promise<Reply> {
   }
   call.streaming = true;
   const held = place.move();
-  const body = byteStream(followed(first, source), {
+  const body = byteStream(whileKeyWorks(followed(first, source), call, download), {
     stallMs: readerStallMs,
     onError(error) {
-      // A job that its caller deleted, or a reader that left, is no fault.
+      // A job or a key that was deleted, or a reader that left, is no fault.
       if (!(error instanceof ApiError) && !isCalledOff(stop.signal, error)) call.reportError(error);
     },
     onEnd(isRead) {

@@ -57,7 +57,7 @@ export type JobRouteDependencies = {
 
 /** Jobs: lists that outlive their call. */
 export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
-  const { routing, jobs, results, meter, clock, readerStallMs } = given;
+  const { routing, jobs, meter, clock, readerStallMs } = given;
   const dependencies = {
     ...given,
     requests: createJobRequestReader(given.requireWebhookUrl),
@@ -110,7 +110,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
       const query = readResultsQuery(call.request.url);
       const job = jobOf(await jobs.find(accountId, idOf(call)));
       meter.countCall({ accountId }, call.route);
-      return downloadOf(call, job, query, { results, downloads, readerStallMs });
+      return downloadOf(call, job, query, { ...given, downloads });
     }),
     routing.keyed(pauseJob, steer(jobs.pause)),
     routing.keyed(resumeJob, steer(jobs.resume)),
