@@ -15,6 +15,7 @@ import { verifyAsJob } from "./job.ts";
 import { demoReport } from "./report.ts";
 
 const PLAN = "starter";
+const INTERRUPTED = 130;
 const COMMAND = commandNamed("demo");
 const USAGE = `${COMMAND}                  1,000 addresses by one call
 ${COMMAND} --job            the same by a job
@@ -31,27 +32,36 @@ async function main(): Promise<number> {
     (isAsked ? process.stdout : process.stderr).write(`${USAGE}\n`);
     return isAsked ? 0 : 1;
   }
+  // Never "once": of `bun run` and a terminal one Ctrl-C comes twice, and the second would end it before it has cleaned up.
+  const interrupt = Promise.withResolvers<number>();
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupt.resolve(INTERRUPTED));
   await using stack = new AsyncDisposableStack();
   const dataDir = mkdtempSync(join(tmpdir(), "assay-demo-"));
-  stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
-  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
-  const write = (text: string) => void process.stdout.write(text);
-  if (option === "--inference") {
-    const { showPaidCalls } = await import("./paid-calls.ts");
-    if (!(await showPaidCalls(dataDir, stack, write))) return 1;
-    write("Now your own upstream: README, or src/docs/inference.md\n");
-    return 0;
-  }
+  const removeData = () => rmSync(dataDir, { recursive: true, force: true });
+  stack.defer(removeData);
+  process.once("exit", removeData);
+  if (option === "--inference") return await Promise.race([showInference(dataDir, stack), interrupt.promise]);
   const dns = await startFixtureServer({ zone: MADE_UP_ZONE });
   stack.defer(() => dns.close());
+  // An interrupt waits for the start: only a server that has started can be stopped, and its threads write until then.
   const server = await startPrivateServer(dataDir, dns.address);
   stack.defer(async () => void (await server.stop()));
+  return await Promise.race([interrupt.promise, showThousand(server.url, option === "--job")]);
+}
+
+async function showInference(dataDir: string, stack: AsyncDisposableStack): Promise<number> {
+  const { showPaidCalls } = await import("./paid-calls.ts");
+  const write = (text: string) => void process.stdout.write(text);
+  if (!(await showPaidCalls(dataDir, stack, write))) return 1;
+  write("Now your own upstream: README, or src/docs/inference.md\n");
+  return 0;
+}
+
+async function showThousand(url: string, isJob: boolean): Promise<number> {
   process.stdout.write(
-    `A private server listens on ${server.url}; its DNS is made up, nothing leaves this machine.\n`,
+    `A private server listens on ${url}; its DNS is made up, nothing leaves this machine.\n`,
   );
-  const isJob = option === "--job";
-  process.stdout.write(await verifyThousand(server.url, isJob));
+  process.stdout.write(await verifyThousand(url, isJob));
   const job = isJob ? " --server URL --job" : "";
   process.stdout.write(`Now your own file: ${commandNamed("verify")} FILE${job} --output checked.csv\n`);
   return 0;
@@ -77,7 +87,13 @@ async function verifyThousand(baseUrl: string, isJob: boolean): Promise<string> 
 }
 
 function startPrivateServer(dataDir: string, dnsServer: string): Promise<RunningServer> {
-  const settings = { PORT: "0", DATA_DIR: dataDir, DNS_SERVERS: dnsServer, LOG_LEVEL: "silent" };
+  const settings = {
+    PORT: "0",
+    DATA_DIR: dataDir,
+    DNS_SERVERS: dnsServer,
+    LOG_LEVEL: "silent",
+    SHUTDOWN_GRACE_SECONDS: "1",
+  };
   const config = readConfig(settings, availableParallelism());
   return startServer(config, systemPlatform(createLog("silent")));
 }

@@ -69,3 +69,23 @@ test.each(["", "--job"])(
     expect(readdirSync(folder.path)).toEqual([]);
   },
 );
+
+test("bun run demo leaves nothing behind after a Ctrl-C, which comes twice from a terminal", async () => {
+  const again = 'for each in {1..2000}; do kill -INT "$1" || exit 0; done';
+  for (const reached of ["listens", "Signed up", "has 1000 rows", "running"]) {
+    using folder = temporaryFolder("demo");
+    const child = Bun.spawn([process.execPath, "src/demo/main.ts", "--job"], {
+      cwd: join(import.meta.dir, "../.."),
+      env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", TMPDIR: folder.path },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    let text = "";
+    for await (const part of child.stdout) {
+      text += Buffer.from(part).toString();
+      if (text.includes(reached)) break;
+    }
+    Bun.spawnSync(["bash", "-c", again, "bash", `${child.pid}`]);
+    expect([await child.exited, await child.stderr.text(), readdirSync(folder.path)]).toEqual([130, "", []]);
+  }
+});
