@@ -1,3 +1,4 @@
+import { lockOutput } from "../app/output-lock.ts";
 import { hintFor } from "../tables/csv-form.ts";
 import { createTable, type TableForm } from "../tables/table.ts";
 import { KINDS, type Task } from "../tables/task.ts";
@@ -17,7 +18,7 @@ import { openSource, type Source } from "./source.ts";
  * that is a file, a checkpoint to resume from. Throws CliError.
  */
 export async function verifyFile(run: FileRun, dependencies: FileRunDependencies): Promise<number> {
-  if (run.output !== null) refuseOtherWriter(run.output);
+  using _ = run.output === null ? null : takeOutput(run.output);
   const from = run.resume ? checkpointOf(run) : null;
   const source = openSource(run.input.path, run.input.encoding);
   const input = await openRows(source, run.task.kind, run.input);
@@ -37,8 +38,6 @@ export async function verifyFile(run: FileRun, dependencies: FileRunDependencies
   const { force } = run;
   const resumeAt = from?.outputBytes ?? null;
   const { encoding } = form.textForm;
-  // Counting the cost may have taken long.
-  if (run.output !== null) refuseOtherWriter(run.output);
   const output = openOutput({ path: run.output, force, resumeAt, inputPath: run.input.path, encoding });
   if (!run.quiet) dependencies.stderr.write(notes.map((note) => `${note}\n`).join(""));
   const { clock, newRunId } = dependencies;
@@ -56,6 +55,14 @@ export async function verifyFile(run: FileRun, dependencies: FileRunDependencies
     blockRows,
     from,
   });
+}
+
+/** Throws CliError where another process writes the output: by its lock, and on Linux by the checkpoint, which names it. */
+function takeOutput(output: string): Disposable {
+  refuseOtherWriter(output);
+  const lock = lockOutput(output);
+  if (lock !== null) return lock;
+  throw new CliError(`${output} is being written by another process: wait for its end, or end it.`);
 }
 
 /** Estimates the cost of the run by reading the whole input. Throws CliError where it is too high. */

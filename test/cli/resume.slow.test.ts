@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { until } from "../support/caller.ts";
 import { TEST_ZONE } from "../support/server.ts";
 import { type CommandRoom, openCommandRoom } from "./command.ts";
 
@@ -149,6 +150,31 @@ test.skipIf(process.platform !== "linux")(
     expect(await room.read("shared.csv")).toBe(whole);
   },
 );
+
+test("of runs that begin on one output at the same moment one goes on, and a killed one keeps none out", async () => {
+  room.dns.setZone(`${TEST_ZONE}${LAST} !silent\n`);
+  const args = ["in.csv", "-q", "-o", "race.csv"];
+  for (const options of [[], ["--resume"], ["--force"]]) {
+    const runs = Array.from({ length: 4 }, () =>
+      room.start([...args, ...options], { env: { DNS_TIMEOUT_MS: "20000" } }),
+    );
+    const refused: string[] = [];
+    const ends = runs.map(({ ended }) => ended.then(({ stderr }) => refused.push(stderr)));
+    await until("the refusals of the others", () => refused.length === 3, 30_000);
+    for (const stderr of refused) {
+      expect(stderr).toMatch(
+        /^race\.csv is being written by (another process|process \d+): wait for its end, or end it\.\n$/,
+      );
+    }
+    await until("a checkpoint", () => room.exists("race.csv.resume"));
+    for (const { child } of runs) child.kill("SIGKILL");
+    await Promise.all(ends);
+  }
+  room.dns.setZone(TEST_ZONE);
+  expect((await room.run([...args, "--resume"])).exitCode).toBe(0);
+  expect(await room.read("race.csv")).toBe(whole);
+  expect(await room.exists("race.csv.lock")).toBe(false);
+});
 
 test("a grown input is gone on with", async () => {
   await room.write("grow.csv", csvOf(700));
