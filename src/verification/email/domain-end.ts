@@ -100,7 +100,7 @@ function isPublicSuffix(family: Family, tail: string): boolean {
 /** Returns the nearest tail of the family; for an empty one the most used. */
 export function bestTail(family: Family, tail: string, isHeadExact: boolean): Candidate | null {
   let best: Candidate | null = null;
-  const costMax = isHeadExact ? 2.2 : 1.3;
+  const costMax = isHeadExact && !tail.includes(".") ? 2.2 : 1.3;
   for (const [meant, weight] of family.tails) {
     // Tails are in descending order of use: no later one can be better, however near.
     if (best !== null && rank(0, weight) >= rank(best.cost, best.weight)) break;

@@ -21,7 +21,11 @@ type Table = { readonly providers: ReadonlyMap<string, Provider>; readonly targe
 
 const table: Table = readTable(tableText);
 
-const majors: ReadonlySet<string> = new Set(table.targets.map(({ domain }) => domain));
+const MAJOR_WEIGHT_MIN = 2;
+
+const majors: ReadonlySet<string> = new Set(
+  table.targets.filter(({ weight }) => weight >= MAJOR_WEIGHT_MIN).map(({ domain }) => domain),
+);
 
 function readTable(text: string): Table {
   const providers = new Map<string, Provider>();
@@ -67,7 +71,7 @@ export function typoTargets(): readonly TypoTarget[] {
   return table.targets;
 }
 
-/** Returns whether typos are corrected to the domain: it is that of a large provider, which is there to stay. */
+/** Returns whether the domain is that of a large provider, which is there to stay. */
 export function isMajorProvider(domain: string): boolean {
   return majors.has(domain);
 }

@@ -10,7 +10,7 @@ import { lookAlike } from "./look-alike.ts";
 import { isIcannTld, parseDomain } from "./mail-domain.ts";
 import { allProviders, providerOf } from "./providers.ts";
 import { withRepairedTld } from "./tld-repair.ts";
-import { type Family, headOf, notTypos, squats, tailOf, typoTables } from "./typo-families.ts";
+import { headOf, notTypos, squats, tailOf, typoTables } from "./typo-families.ts";
 
 /** A longer domain gets no suggestion. */
 export const DOMAIN_LENGTH_MAX = 80;
@@ -44,7 +44,9 @@ function domainMeantBy(domain: string, mail: MailEvidence): string | null {
   const dotted = typoTables().undotted.get(name.replaceAll(".", ""));
   if (dotted !== undefined) return dotted;
   if (!name.includes(".")) return withoutTail(name);
-  return nearestProvider(name, mail) ?? withRepairedTld(name);
+  const repaired = withRepairedTld(name);
+  if (repaired !== null && providerOf(repaired) !== undefined) return repaired;
+  return nearestProvider(name, mail) ?? repaired;
 }
 
 /** Removes typos beside a dot or the `@`: commas, spaces, doubled and trailing dots. */
@@ -74,16 +76,13 @@ function nearestProvider(name: string, mail: MailEvidence): string | null {
   const head = headOf(name);
   const tail = tailOf(name);
   const isReal = isIcannTld(tail.slice(tail.lastIndexOf(".") + 1));
+  const allowance = !isReal ? "unreal" : mail === "none" ? "denied" : "real";
   const letters = letterMask(head);
   let best: Candidate | null = null;
-  for (const family of typoTables().families) {
-    const difference = head.length - family.head.length;
-    if (Math.abs(difference) > 2) continue;
-    const least = leastEditCost(letters, family.letters, difference);
-    if (least > HEAD_COST_MAX) continue;
+  for (const family of typoTables().familiesNear.get(head.length) ?? []) {
     const isExact = family.head === head;
-    const costMax = isExact ? 0 : headCostMax(family, head, isReal, mail);
-    if (least > costMax) continue;
+    const costMax = isExact || head.length <= 3 ? 0 : family.headCostMax[allowance];
+    if (leastEditCost(letters, family.letters, head.length - family.head.length) > costMax) continue;
     const headCost = isExact ? 0 : editCost(head, family.head, costMax);
     if (headCost > costMax) continue;
     const end = tailFor(family, tail, isReal, headCost === 0, mail);
@@ -92,37 +91,4 @@ function nearestProvider(name: string, mail: MailEvidence): string | null {
     if (best === null || isBetter(candidate, best)) best = candidate;
   }
   return best?.domain ?? null;
-}
-
-/** The highest cost that `headCostMax` returns. */
-const HEAD_COST_MAX = 1.95;
-
-/**
- * Returns the highest cost of the first label. Short names are close to other names and little used ones are seldom
- * meant, so both allow less; a domain that cannot be right allows more.
- */
-function headCostMax(family: Family, head: string, isReal: boolean, mail: MailEvidence): number {
-  const { length } = family.head;
-  if (head.length <= 3 || !family.isWord) return 0;
-  const costMax = costMaxOf(length, family.weight);
-  if (!isReal) return costMax + (length >= 5 ? 0.55 : 0.15);
-  return mail === "none" ? Math.max(costMaxWithoutMail(length, family.weight), costMax) : costMax;
-}
-
-function costMaxOf(length: number, weight: number): number {
-  if (length === 3) return weight >= 10 ? 0.45 : 0;
-  if (length === 4) return weight >= 20 ? 0.55 : weight >= 4 ? 0.5 : 0;
-  if (weight >= 40) return length >= 7 ? 1.0 : 0.95;
-  if (length === 5) return weight >= 10 ? 0.65 : 0.55;
-  if (length === 6) return weight >= 20 ? 0.9 : weight >= 14 ? 0.8 : 0.6;
-  if (length >= 9) return length === 9 ? 1 : 1.4;
-  return weight >= 8 ? 0.9 : weight >= 6 || length === 8 ? 0.85 : 0.65;
-}
-
-/** Returns the highest cost for a domain without mail: any typing error, and any one letter in much used long names. */
-function costMaxWithoutMail(length: number, weight: number): number {
-  if (length === 3) return weight >= 4 ? 0.65 : 0;
-  if (length === 4) return weight >= 4 ? 0.95 : weight >= 2 ? 0.65 : 0;
-  if (weight >= 40) return length >= 7 ? 1.5 : 1.2;
-  return weight >= 4 ? 0.95 : weight >= 2 ? 0.9 : 0.65;
 }

@@ -2,14 +2,14 @@
 import notTyposText from "./data/not-typos.txt" with { type: "text" };
 import squatsText from "./data/typo-squats.txt" with { type: "text" };
 import { letterMask } from "./edit-cost.ts";
+import { type HeadCosts, headCostsOf } from "./head-cost.ts";
 import { allProviders, typoTargets } from "./providers.ts";
 
 /** The domains of providers that share their first label. */
 export type Family = {
   readonly head: string;
   readonly letters: number;
-  /** Whether the first label has three letters in a row: names such as 163 are not corrected. */
-  readonly isWord: boolean;
+  readonly headCostMax: HeadCosts;
   /** The weight of the most used of them. */
   readonly weight: number;
   /** Share of use by the rest of the domain, descending. */
@@ -20,7 +20,8 @@ const UNKNOWN_WEIGHT = 0.5;
 
 /** The tables in which a possible typo is looked up. */
 export type TypoTables = {
-  readonly families: readonly Family[];
+  /** Families by the length of a typed first label: those whose own is at most `LENGTH_DIFFERENCE_MAX` from it. */
+  readonly familiesNear: ReadonlyMap<number, readonly Family[]>;
   readonly familyOfHead: ReadonlyMap<string, Family>;
   /** Much used domains by their text without dots, for a dot that is missing or misplaced. */
   readonly undotted: ReadonlyMap<string, string>;
@@ -45,8 +46,22 @@ export function typoTables(): TypoTables {
   if (made !== undefined) return made;
   const families = familiesOf();
   const familyOfHead = new Map(families.map((family) => [family.head, family]));
-  made = { families, familyOfHead, undotted: undottedTargets(), dotless: dotlessNames() };
+  const familiesNear = nearByLength(families);
+  made = { familiesNear, familyOfHead, undotted: undottedTargets(), dotless: dotlessNames() };
   return made;
+}
+
+const LENGTH_DIFFERENCE_MAX = 2;
+
+function nearByLength(families: readonly Family[]): ReadonlyMap<number, readonly Family[]> {
+  const near = new Map<number, Family[]>();
+  for (const family of families) {
+    for (let by = -LENGTH_DIFFERENCE_MAX; by <= LENGTH_DIFFERENCE_MAX; by++) {
+      const length = family.head.length + by;
+      near.set(length, [...(near.get(length) ?? []), family]);
+    }
+  }
+  return near;
 }
 
 function familiesOf(): readonly Family[] {
@@ -59,11 +74,12 @@ function familiesOf(): readonly Family[] {
   }
   return [...byHead].map(([head, tails]) => {
     const ordered = [...tails].sort((a, b) => b[1] - a[1]);
+    const weight = ordered[0]?.[1] ?? 0;
     return {
       head,
       letters: letterMask(head),
-      isWord: /[a-z]{3}/.test(head),
-      weight: ordered[0]?.[1] ?? 0,
+      headCostMax: headCostsOf(head, weight),
+      weight,
       tails: new Map(ordered),
     };
   });
@@ -86,7 +102,19 @@ function undottedTargets(): ReadonlyMap<string, string> {
       if (name.length >= 6 && !names.has(name)) names.set(name, domain);
     }
   }
+  for (const [domain, { kind }] of allProviders()) {
+    if (kind === "mailbox" && SECOND_LEVEL.test(domain)) addJoinedSecondLevel(names, domain);
+  }
   return names;
+}
+
+/** A name of five letters or more below a country's second level. */
+const SECOND_LEVEL = /^[a-z0-9-]{5,}\.(?:com?|net?|or)\.[a-z]{2}$/;
+
+/** Adds the text of `yahoocom.br` and of `yahoo-com.br`, whose first dot is missing or a hyphen. */
+function addJoinedSecondLevel(names: Map<string, string>, domain: string): void {
+  for (const name of [domain.replaceAll(".", ""), domain.replace(".", "-").replace(".", "")])
+    if (!names.has(name)) names.set(name, domain);
 }
 
 function dotlessNames(): ReadonlyMap<string, string> {
