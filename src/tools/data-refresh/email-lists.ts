@@ -27,7 +27,7 @@ const NO_ROLES = new Set(
   `123 aaa abc asd asda asdasd asdf com none null random smile test testgroup testing automated.testing
   berlin boston ca caltrain chicago china denver europe france india latam london montreal newyork northamerica ny nyc
   nyoffice paris sanfrancisco seattle sf singapore sydney uk us usa lt la lab mt
-  cm gm hi no pd ta elvis gardner
+  cm gm hi no pd ta elvis gardner infor
   alexa alla alpha alphas arin ask asset dev general head job mentor per reg sem server`.split(/\s+/),
 );
 

@@ -9,7 +9,7 @@ const stems = new Set<string>();
 for (const word of words(accountsText)) accounts.add(word);
 for (const word of words(wordsText)) {
   const stem = word.endsWith("*") ? word.slice(0, -1) : word;
-  accounts.add(stem);
+  accounts.add(stem).add(stem.replace(/[._-]/g, ""));
   if (stem !== word) stems.add(stem);
 }
 
@@ -24,6 +24,9 @@ const GROUPS: ReadonlySet<string> = new Set([
   "equipo",
 ]);
 
+/** Segments beside a role that name where it is: `eu-sales`, `hr.uk`. */
+const REGIONS: ReadonlySet<string> = new Set(["eu", "us", "usa", "uk", "emea", "apac", "latam", "dach"]);
+
 /** Segments of compound roles that are not roles themselves. */
 const COMPOUND_SEGMENTS =
   "back book box care center centre daemon data do front host hot human letter letters line main master new not post protection reply " +
@@ -36,7 +39,7 @@ const compoundSegments: ReadonlySet<string> = new Set([
   ...COMPOUND_SEGMENTS.split(" "),
 ]);
 
-const beginsLikeAccount = createWordFilter([...accounts, "noreply", "donotreply"]);
+const beginsLikeAccount = createWordFilter([...accounts, ...REGIONS, "noreply", "donotreply"]);
 
 function words(text: string): string[] {
   return text
@@ -95,7 +98,7 @@ function hasRole(lower: string): boolean {
   const separator = firstSeparator(name);
   if (separator === -1) {
     const stem = withoutDigits(name);
-    return stem !== name && stems.has(stem);
+    return (stem !== name && stems.has(stem)) || isJoinedGroup(stem);
   }
   if (stems.has(withoutDigits(name.slice(0, separator)))) return true;
   if (GROUPS.has(name.slice(lastSeparator(name) + 1))) return true;
@@ -106,9 +109,17 @@ function hasRole(lower: string): boolean {
   return isCompound || areRoles(segments) || NO_REPLY.test(segments.join(" "));
 }
 
-/** Returns whether all segments are roles, as in `it.helpdesk` and `hr.payroll`. */
+/** Returns whether all segments are roles, as in `it.helpdesk`, or one is and the others are regions. */
 function areRoles(segments: readonly string[]): boolean {
-  return segments.length > 1 && segments.every((segment) => accounts.has(segment));
+  if (segments.length < 2 || !segments.some((segment) => accounts.has(segment))) return false;
+  return segments.every((segment) => accounts.has(segment) || REGIONS.has(segment));
+}
+
+/** Returns whether a name is a role with a word of GROUPS behind it at once: `salesdept`, `hrteam`. */
+function isJoinedGroup(name: string): boolean {
+  for (const group of GROUPS)
+    if (name.endsWith(group)) return accounts.has(name.slice(0, name.length - group.length));
+  return false;
 }
 
 const NO_REPLY = /^(?:no ?reply|do ?not ?reply)|(?:noreply|(?:^| )no reply)$/;
