@@ -93,7 +93,7 @@ export function readLocal(
     if (code > 127) return false;
     if (code === plus && i > start) end = i;
     const symbol = symbolOfCode[code] ?? 0;
-    if (symbol === 0 && last === 0) continue;
+    if (last === 0 && (symbol === 0 || isLoneDigit(text, i, end, symbol))) continue;
 
     const level = trigrams[(beforeLast * symbolCount + last) * symbolCount + symbol] ?? neutralLevel;
     const ratio = level * ratioStep + ratioLeast;
@@ -202,6 +202,14 @@ export function readLocal(
   into.changes = changes;
   into.endsInDigit = lastSort === digit;
   return true;
+}
+
+/**
+ * Returns whether the digit at `at`, behind a separator or the start, is followed by one or the end. The tables have no
+ * such digits, and people count with them: `j.smith.5`.
+ */
+function isLoneDigit(text: string, at: number, end: number, symbol: number): boolean {
+  return symbol === digitSymbol && (at + 1 === end || symbolOfCode[text.charCodeAt(at + 1)] === 0);
 }
 
 const hexadecimalLetters = 6;
