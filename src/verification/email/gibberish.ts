@@ -15,6 +15,8 @@ const identifierLengthMax = 12;
 /** A roll number of a university, of year, course and number: `17bcs054`. */
 const rollNumber = /^(?:20)?[0-2]\d[a-z]{1,4}\d{2,7}(?:\+|$)/i;
 const shortScoreMax = 0.5;
+/** A letter before the tag that no hexadecimal number has. */
+const beyondHexadecimal = /^[^+]*[g-z]/i;
 const otherScriptScoreMax = 0.3;
 const reading = createLocalReading();
 
@@ -32,14 +34,32 @@ export function gibberishScore(localPart: string): number {
 /** Returns the score of the local part in text[start, end). */
 export function gibberishScoreIn(text: string, start: number, end: number): number {
   if (!readLocal(text, start, end, model, reading)) return foldedScore(text.slice(start, end));
-  const { measures, letters, digits } = reading;
+  const { measures, letters, digits, changes, endsInDigit } = reading;
   if (letters === 0) return 0;
   const length = letters + digits;
   const score = Math.round(probabilityOf(logitOf(measures, length, model.weights)) * 1000) / 1000;
   if (score <= shortScoreMax) return score;
-  return isShort(text, start, end, length)
-    ? shortScoreMax
+  if (isShort(text, start, end, length)) return shortScoreMax;
+  return changes === 1 && !endsInDigit && digits > 1
+    ? scoreBehindDigits(text, start, end, score)
     : scoreBesideAbbreviations(text, start, end, score);
+}
+
+/**
+ * Returns `score`, or `shortScoreMax` where the local part is more likely a name without the digits that it begins
+ * with: the tables have years and numbers behind names, and people write them before (`67tdinh`) as well.
+ */
+function scoreBehindDigits(text: string, start: number, end: number, score: number): number {
+  let first = start;
+  while (!isLetter(text.charCodeAt(first))) first++;
+  if (!beyondHexadecimal.test(text.slice(first, end))) return score;
+  return gibberishScoreIn(text, first, end) > shortScoreMax
+    ? scoreBesideAbbreviations(text, start, end, score)
+    : shortScoreMax;
+}
+
+function isLetter(code: number): boolean {
+  return (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
 }
 
 /** Returns what the local part scores without its abbreviations, or `score` where it has none. */
