@@ -41,12 +41,12 @@ function domainMeantBy(domain: string, mail: MailEvidence): string | null {
   if (homograph !== null) return homograph;
   if (mail === "works" || notTypos.has(name)) return null;
   if (name.startsWith("www.") && providerOf(name.slice(4)) !== undefined) return name.slice(4);
-  const dotted = typoTables().undotted.get(name.replaceAll(".", ""));
+  const dotted = typoTables().undotted.get(name.replaceAll(".", "").replaceAll("_", ""));
   if (dotted !== undefined) return dotted;
   if (!name.includes(".")) return withoutTail(name);
   const repaired = withRepairedTld(name);
-  if (repaired !== null && providerOf(repaired) !== undefined) return repaired;
-  return nearestProvider(name, mail) ?? repaired;
+  const known = repaired === null || providerOf(repaired) !== undefined ? repaired : lookAlike(repaired);
+  return known ?? nearestProvider(name, mail) ?? repaired;
 }
 
 /** Removes typos beside a dot or the `@`: commas, spaces, doubled and trailing dots. */

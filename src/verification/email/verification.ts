@@ -1,3 +1,4 @@
+import { domainToUnicode } from "node:url";
 import { createAddressParser, localPartIn, mayBePadded, type ParsedAddress, trimmed } from "./address.ts";
 import { ESCAPED, marksIn, NOT_ASCII } from "./address-marks.ts";
 import type { DomainVerdict } from "./domain-verdict.ts";
@@ -182,10 +183,17 @@ function refusal(text: string, address: ParsedAddress, meantBy: Suggestions): Em
     is_role: isReadable && isRole(local),
     is_free_provider: false,
     gibberish_score: isReadable ? gibberishScore(local) : 0,
-    did_you_mean: meant === null ? null : `${unquoted(local ?? "", domain ?? "")}@${meant}`,
+    did_you_mean: meant === null ? null : `${unquoted(local ?? "", domain ?? "")}@${asWritten(meant, text)}`,
     reasons: meant === null ? [reason] : [reason, "possible_typo"],
   };
 }
+
+/** Returns a domain in the letters of the address that it is suggested for: in U-labels where that has them. */
+function asWritten(meant: string, text: string): string {
+  return NOT_ASCII_TEXT.test(text) ? domainToUnicode(meant) : meant;
+}
+
+const NOT_ASCII_TEXT = /[^\0-\x7f]/;
 
 /** Returns the local part without its leading quote where the domain has a trailing one. */
 function unquoted(local: string, domain: string): string {

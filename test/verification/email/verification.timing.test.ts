@@ -50,6 +50,10 @@ describe("an invalid address", () => {
       ["“jane@gmail.com”", "jane@gmail.com"],
       ["'jane@gmail.con", "'jane@gmail.com"],
       ["jane@northwind-traders.cmo", "jane@northwind-traders.com"],
+      ["jane@müller-blumen.con", "jane@müller-blumen.com"],
+      ["jane@xn--mller-blumen-thb.con", "jane@xn--mller-blumen-thb.com"],
+      ["jane@gmаil.con", "jane@gmail.com"],
+      ["jane@t_online.de", "jane@t-online.de"],
     ] as const) {
       const result = verify(typed);
       expect(result).toMatchObject({ status: "undeliverable", did_you_mean: meant });
