@@ -19,6 +19,8 @@ export type LocalReading = {
   readonly measures: Float64Array;
   letters: number;
   digits: number;
+  /** Runs of letters and digits between separators. */
+  segments: number;
   /** Changes between letters and digits, with separators between them or without. */
   changes: number;
   endsInDigit: boolean;
@@ -27,7 +29,7 @@ export type LocalReading = {
 /** Creates a reading for `readLocal` to fill. */
 export function createLocalReading(): LocalReading {
   const measures = new Float64Array(measureNames.length);
-  return { measures, letters: 0, digits: 0, changes: 0, endsInDigit: false };
+  return { measures, letters: 0, digits: 0, segments: 0, changes: 0, endsInDigit: false };
 }
 
 const plus = 43;
@@ -93,7 +95,7 @@ export function readLocal(
     if (code > 127) return false;
     if (code === plus && i > start) end = i;
     const symbol = symbolOfCode[code] ?? 0;
-    if (last === 0 && (symbol === 0 || isLoneDigit(text, i, end, symbol))) continue;
+    if (symbol === 0 && last === 0) continue;
 
     const level = trigrams[(beforeLast * symbolCount + last) * symbolCount + symbol] ?? neutralLevel;
     const ratio = level * ratioStep + ratioLeast;
@@ -199,17 +201,10 @@ export function readLocal(
   measures[17] = hexadecimal * 0.1;
   into.letters = letters;
   into.digits = digits;
+  into.segments = boundaries;
   into.changes = changes;
   into.endsInDigit = lastSort === digit;
   return true;
-}
-
-/**
- * Returns whether the digit at `at`, behind a separator or the start, is followed by one or the end. The tables have no
- * such digits, and people count with them: `j.smith.5`.
- */
-function isLoneDigit(text: string, at: number, end: number, symbol: number): boolean {
-  return symbol === digitSymbol && (at + 1 === end || symbolOfCode[text.charCodeAt(at + 1)] === 0);
 }
 
 const hexadecimalLetters = 6;

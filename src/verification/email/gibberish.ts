@@ -14,6 +14,8 @@ const shortLettersMax = 4;
 const identifierLengthMax = 12;
 /** A roll number of a university, of year, course and number: `17bcs054`. */
 const rollNumber = /^(?:20)?[0-2]\d[a-z]{1,4}\d{2,7}(?:\+|$)/i;
+const loneDigit = /(?<![a-z\d])\d(?![a-z\d])/i;
+const loneDigits = new RegExp(loneDigit, "gi");
 const shortScoreMax = 0.5;
 /** A letter before the tag that no hexadecimal number has. */
 const beyondHexadecimal = /^[^+]*[g-z]/i;
@@ -34,8 +36,10 @@ export function gibberishScore(localPart: string): number {
 /** Returns the score of the local part in text[start, end). */
 export function gibberishScoreIn(text: string, start: number, end: number): number {
   if (!readLocal(text, start, end, model, reading)) return foldedScore(text.slice(start, end));
-  const { measures, letters, digits, changes, endsInDigit } = reading;
+  const { measures, letters, digits, segments, changes, endsInDigit } = reading;
   if (letters === 0) return 0;
+  const counted = digits > 0 && segments > 1 ? withoutLoneDigits(text, start, end) : null;
+  if (counted !== null) return gibberishScore(counted);
   const length = letters + digits;
   const score = Math.round(probabilityOf(logitOf(measures, length, model.weights)) * 1000) / 1000;
   if (score <= shortScoreMax) return score;
@@ -43,6 +47,15 @@ export function gibberishScoreIn(text: string, start: number, end: number): numb
   return changes === 1 && !endsInDigit && digits > 1
     ? scoreBehindDigits(text, start, end, score)
     : scoreBesideAbbreviations(text, start, end, score);
+}
+
+/**
+ * Returns the local part without digits alone between separators, or null where it has none. People count with them
+ * (`j.smith.5`), and the tables, which have hardly any, would take them for random.
+ */
+function withoutLoneDigits(text: string, start: number, end: number): string | null {
+  const local = text.slice(start, end);
+  return loneDigit.test(local) ? local.replaceAll(loneDigits, "") : null;
 }
 
 /**
