@@ -1,6 +1,6 @@
 import { createReadStream, type Stats, statSync } from "node:fs";
 import { systemReason } from "../platform/system-reason.ts";
-import { FORM_BYTES, mistakenFormOf, unmarkedUtf16Of } from "../tables/mistaken-form.ts";
+import { FORM_BYTES, whyNoText } from "../tables/mistaken-form.ts";
 import { encodingByMark, type WrittenEncoding, writtenEncoding } from "../tables/text-form.ts";
 import { CliError } from "./failure.ts";
 
@@ -102,11 +102,9 @@ async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
 
 /** Throws CliError where the first bytes are those of another kind of file, or of an encoding that must be named. */
 function refuseMistaken(first: Uint8Array, name: string, encoding: string | undefined): void {
-  const form = mistakenFormOf(first);
-  if (form !== null) throw new CliError(`${name} is not text but ${form.name}: ${form.advice}.`);
-  const unmarked = encoding === undefined ? unmarkedUtf16Of(first) : null;
-  if (unmarked === null) return;
-  throw new CliError(`${name} is UTF-16 without its byte order mark: name it with --encoding ${unmarked}.`);
+  const nameEncoding = encoding === undefined ? (found: string) => `name it with --encoding ${found}` : null;
+  const why = whyNoText(first, { name, nameEncoding });
+  if (why !== null) throw new CliError(why);
 }
 
 function decoderFor(encoding: string): TextDecoder {

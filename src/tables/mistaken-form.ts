@@ -31,13 +31,30 @@ const FORMS: readonly (MistakenForm & { readonly magic: readonly number[] })[] =
 /** Bytes that show what a file is. */
 export const FORM_BYTES = 4;
 
-/** Returns what begins with these bytes and is no text, or null. */
-export function mistakenFormOf(first: Uint8Array): MistakenForm | null {
-  return FORMS.find(({ magic }) => magic.every((byte, at) => first[at] === byte)) ?? null;
+/** How a refusal speaks of what it refuses. */
+export type Mistaken = {
+  /** The name of a file, or "The body". */
+  readonly name: string;
+  /** What to do; by default what its form says. */
+  readonly advise?: (form: MistakenForm) => string;
+  /** Says how to name an encoding; null where one is named already. */
+  readonly nameEncoding: ((encoding: string) => string) | null;
+};
+
+/**
+ * Returns why what begins with these bytes cannot be read: it is of another kind of file, or in an encoding that must be
+ * named; else null.
+ */
+export function whyNoText(first: Uint8Array, { name, advise, nameEncoding }: Mistaken): string | null {
+  const form = FORMS.find(({ magic }) => magic.every((byte, at) => first[at] === byte));
+  if (form !== undefined) return `${name} is not text but ${form.name}: ${advise?.(form) ?? form.advice}.`;
+  const unmarked = nameEncoding === null ? null : unmarkedUtf16Of(first);
+  if (unmarked === null || nameEncoding === null) return null;
+  return `${name} is UTF-16 without its byte order mark: ${nameEncoding(unmarked)}.`;
 }
 
 /** Returns the UTF-16 that a text without a byte order mark begins in, or null. In UTF-8 it would have NUL characters. */
-export function unmarkedUtf16Of([a, b, c, d]: Uint8Array): "utf-16le" | "utf-16be" | null {
+function unmarkedUtf16Of([a, b, c, d]: Uint8Array): "utf-16le" | "utf-16be" | null {
   if (a !== 0 && b === 0 && c !== 0 && d === 0) return "utf-16le";
   return a === 0 && b !== 0 && c === 0 && d !== 0 ? "utf-16be" : null;
 }

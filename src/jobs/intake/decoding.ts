@@ -1,5 +1,5 @@
 import { decoderOf, encodingOf } from "../../platform/charset.ts";
-import { mistakenFormOf, unmarkedUtf16Of } from "../../tables/mistaken-form.ts";
+import { type MistakenForm, whyNoText } from "../../tables/mistaken-form.ts";
 import type { Refusal } from "./records.ts";
 
 /** An input that cannot be decoded. */
@@ -54,20 +54,11 @@ export async function* toUtf8(
 
 /** Throws a DecodingError where the first bytes are those of no text, or of an encoding that must be named. */
 function refuseMistaken(first: Uint8Array, named: string | null): void {
-  const form = mistakenFormOf(first);
-  if (form !== null) {
-    const { name, coding } = form;
-    const advice =
-      coding === null ? form.advice : `unpack it first, or send it with Content-Encoding: ${coding}`;
-    throw new DecodingError({
-      code: "invalid_request",
-      message: `The body is not text but ${name}: ${advice}.`,
-    });
-  }
-  const unmarked = named === null ? unmarkedUtf16Of(first) : null;
-  if (unmarked === null) return;
-  const message = `The body is UTF-16 without its byte order mark: name it with encoding=${unmarked}.`;
-  throw new DecodingError({ code: "invalid_request", message });
+  const advise = ({ coding, advice }: MistakenForm) =>
+    coding === null ? advice : `unpack it first, or send it with Content-Encoding: ${coding}`;
+  const nameEncoding = named === null ? (found: string) => `name it with encoding=${found}` : null;
+  const message = whyNoText(first, { name: "The body", advise, nameEncoding });
+  if (message !== null) throw new DecodingError({ code: "invalid_request", message });
 }
 
 /** Throws a DecodingError where the label, which `name` gave, names no encoding. */

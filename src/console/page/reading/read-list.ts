@@ -1,7 +1,7 @@
 import { type ColumnChoice, chooseColumn, SAMPLE_ROWS } from "../../../tables/column.ts";
 import { csvFormOf } from "../../../tables/csv-form.ts";
 import { inputFormatOf } from "../../../tables/input-format.ts";
-import { FORM_BYTES, mistakenFormOf, unmarkedUtf16Of } from "../../../tables/mistaken-form.ts";
+import { FORM_BYTES, whyNoText } from "../../../tables/mistaken-form.ts";
 import { TableError } from "../../../tables/table-error.ts";
 import { encodingByMark } from "../../../tables/text-form.ts";
 import { createCsvReader } from "./csv-rows.ts";
@@ -79,10 +79,9 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
 
 /** Throws a TableError where the first bytes are those of another kind of file, or of an encoding that must be named. */
 function refuseMistaken(first: Uint8Array, { file, encoding }: ReadRequest): void {
-  const form = mistakenFormOf(first);
-  if (form !== null) throw new TableError(`${file.name} is not text but ${form.name}: ${form.advice}.`);
-  if (encoding !== null || unmarkedUtf16Of(first) === null) return;
-  throw new TableError(`${file.name} is UTF-16 without its byte order mark: choose its encoding.`);
+  const nameEncoding = encoding === null ? () => "choose its encoding" : null;
+  const why = whyNoText(first, { name: file.name, nameEncoding });
+  if (why !== null) throw new TableError(why);
 }
 
 /** Yields the text. Throws a TableError where the bytes are not of the encoding: the server would refuse them. */
