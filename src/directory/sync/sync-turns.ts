@@ -111,11 +111,9 @@ export function createSyncTurns(dependencies: SyncTurnDependencies) {
       const startedMs = clock.monotonic();
       await stepSafely();
       while (!until() && clock.monotonic() - startedMs < withinMs && !controller.signal.aborted) {
-        if (working !== null) await working;
-        else {
-          await dependencies.wait(START_POLL_MS, controller.signal);
-          await stepSafely();
-        }
+        if (working === null) await dependencies.wait(START_POLL_MS, controller.signal);
+        else await Promise.race([working, dependencies.wait(POLL_MS, controller.signal)]);
+        if (!until()) await stepSafely();
       }
       void run();
     },
