@@ -12,13 +12,12 @@ export function createKeptViews({ clock, staleMs }: { readonly clock: Clock; rea
   let kept: readonly Kept[] = [];
 
   const viewAt = ({ published, freshness }: Kept): View => {
-    const sinceMs = clock.now() - freshness.syncedAt;
+    const sinceMs = Math.max(0, clock.now() - freshness.syncedAt);
     return {
       ...published,
       syncedAt: freshness.syncedAt,
-      ageSeconds: Math.floor((Math.max(0, sinceMs) + freshness.upstreamAgeMs) / 1000),
-      // By a clock that was set back, no sync is as far ahead either.
-      stale: Math.abs(sinceMs) > staleMs,
+      ageSeconds: Math.floor((sinceMs + freshness.upstreamAgeMs) / 1000),
+      stale: sinceMs > staleMs,
       quarantined: freshness.quarantined,
     };
   };
