@@ -9,7 +9,7 @@ import { type FileLock, lockFile } from "../store/sqlite/data-dir/file-lock.ts";
 export function lockOutput(output: string): Disposable | null {
   const before = statSync(output, { throwIfNoEntry: false });
   if (before !== undefined && !before.isFile()) return UNLOCKED;
-  const path = `${output}.lock`;
+  const path = `${output}.resume.lock`;
   for (;;) {
     const inode = madeInode(path);
     if (inode === null) return UNLOCKED;

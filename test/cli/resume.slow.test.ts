@@ -173,7 +173,7 @@ test("of runs that begin on one output at the same moment one goes on, and a kil
   room.dns.setZone(TEST_ZONE);
   expect((await room.run([...args, "--resume"])).exitCode).toBe(0);
   expect(await room.read("race.csv")).toBe(whole);
-  expect(await room.exists("race.csv.lock")).toBe(false);
+  expect(await room.exists("race.csv.resume.lock")).toBe(false);
 });
 
 test("a grown input is gone on with", async () => {

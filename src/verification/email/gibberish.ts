@@ -65,10 +65,17 @@ function withoutLoneDigits(text: string, start: number, end: number): string | n
 function scoreBehindDigits(text: string, start: number, end: number, score: number): number {
   let first = start;
   while (!isLetter(text.charCodeAt(first))) first++;
-  if (!beyondHexadecimal.test(text.slice(first, end))) return score;
-  return gibberishScoreIn(text, first, end) > shortScoreMax
-    ? scoreBesideAbbreviations(text, start, end, score)
-    : shortScoreMax;
+  const isName =
+    beyondHexadecimal.test(text.slice(first, end)) && nameScore(text, first, end) <= shortScoreMax;
+  return isName ? shortScoreMax : scoreBesideAbbreviations(text, start, end, score);
+}
+
+/** Scores letters that follow digits; a few of them by the tables alone, as short text is never above `shortScoreMax`. */
+function nameScore(text: string, start: number, end: number): number {
+  readLocal(text, start, end, model, reading);
+  const { measures, letters } = reading;
+  if (letters > shortLettersMax) return gibberishScoreIn(text, start, end);
+  return probabilityOf(logitOf(measures, letters, model.weights));
 }
 
 function isLetter(code: number): boolean {

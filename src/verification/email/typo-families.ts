@@ -109,7 +109,7 @@ function undottedTargets(): ReadonlyMap<string, string> {
 }
 
 /** A name of five letters or more below a country's second level. */
-const SECOND_LEVEL = /^[a-z0-9-]{5,}\.(?:com?|net?|or)\.[a-z]{2}$/;
+const SECOND_LEVEL = /^[a-z0-9-]{5,}\.(?:com?|ne|or)\.[a-z]{2}$/;
 
 /** Adds the text of `yahoocom.br` and of `yahoo-com.br`, whose first dot is missing or a hyphen. */
 function addJoinedSecondLevel(names: Map<string, string>, domain: string): void {
