@@ -1,6 +1,6 @@
 import { ITEMS, itemBatches } from "../forms/bodies.ts";
 import { sendBatch } from "../forms/reader.ts";
-import { LARGEST, ONE_AFTER_ANOTHER } from "../load/batch-scenarios.ts";
+import { LARGEST, ONE_AFTER_ANOTHER, sentOf } from "../load/batch-scenarios.ts";
 import type { Driver } from "../load/driver-process.ts";
 import type { Bench } from "../load/scenarios.ts";
 import type { BenchServer } from "../load/server-process.ts";
@@ -64,9 +64,6 @@ export function largestBatchSubjects(
     },
   ];
 }
-
-/** Only the largest take long. */
-const sentOf = (items: Bench["items"], size: number) => (size === LARGEST ? items(size) : size);
 
 async function measureBatches(
   driver: Driver,

@@ -1,5 +1,5 @@
 import { LARGEST, ONE_AFTER_ANOTHER } from "../load/batch-scenarios.ts";
-import { BYSTANDERS_PER_SECOND } from "../load/bystander-scenario.ts";
+import { BYSTANDERS_PER_SECOND, LEAD_MS } from "../load/bystander-scenario.ts";
 import type { Driver } from "../load/driver-process.ts";
 import { FLAT_OUT } from "../load/flat-out-scenario.ts";
 import type { SinglesJob, SinglesRound } from "../load/jobs.ts";
@@ -24,8 +24,6 @@ const ROUNDS = 30;
 const WARMUPS = 4;
 const BESIDE_ROUNDS = 6;
 const BESIDE_ROUND_MS = 1500;
-/** The batches beside the calls begin as much earlier, and go on longer. */
-const LEAD_MS = 500;
 
 /** Single checks of addresses whose domains both servers know: as many as they can answer, and at a set rate. */
 export function warmCallSubjects({ ms }: Pick<Bench, "ms">, { driver }: Drivers): readonly ServerSubject[] {

@@ -14,12 +14,17 @@ export const ONE_AFTER_ANOTHER = { kind: "batches", parallel: 1, rounds: 1, cold
 /** Of every figure of a whole run, so that its spread can be told. */
 const ROUNDS = 3;
 
+/** Returns how many items a batch of a size has in this run: only the largest take long. */
+export function sentOf(items: Bench["items"], size: number): number {
+  return size === LARGEST ? items(size) : size;
+}
+
 /** Batches of every size one after the other, with domains that are known, and of two sizes with new ones. */
 export async function measureBatchSizes({ server, ms, rounds, items }: Bench): Promise<Findings> {
   const figures: Figure[] = [];
   const ofEach = rounds(ROUNDS);
   const measure = async (name: string, job: BatchesJob) => {
-    const size = job.size === LARGEST ? items(job.size) : job.size;
+    const size = sentOf(items, job.size);
     const { result, spent } = await spending(server, () => drive({ ...job, size }));
     const [timed = []] = result.aims;
     const addresses = timed.reduce((total, { batches }) => total + batches * size, 0);

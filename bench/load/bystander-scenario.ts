@@ -7,7 +7,7 @@ import { type Bench, type Findings, medianOf } from "./scenarios.ts";
 /** Single checks a second while batches run: enough for a p99, too few to be the load themselves. */
 export const BYSTANDERS_PER_SECOND = 500;
 /** The batches begin as much before the first of the checks, and end as much later. */
-const LEAD_MS = 500;
+export const LEAD_MS = 500;
 
 /** Single checks on a schedule, by turns alone and beside batches of 100,000 that come back to back. */
 export async function measureBystanders({ server, ms, rounds, items }: Bench): Promise<Findings> {

@@ -38,6 +38,8 @@ export async function verifyFile(run: FileRun, dependencies: FileRunDependencies
   const { force } = run;
   const resumeAt = from?.outputBytes ?? null;
   const { encoding } = form.textForm;
+  // Counting the cost may have taken long, and not every file system has locks.
+  if (run.output !== null) refuseOtherWriter(run.output);
   const output = openOutput({ path: run.output, force, resumeAt, inputPath: run.input.path, encoding });
   if (!run.quiet) dependencies.stderr.write(notes.map((note) => `${note}\n`).join(""));
   const { clock, newRunId } = dependencies;
