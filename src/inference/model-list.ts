@@ -11,7 +11,7 @@ import { modelsRequest, type UpstreamAddress } from "./upstream.ts";
 import { jsonOf } from "./upstream-json.ts";
 
 const FRESH_MS = 60_000;
-/** For one upstream: the time to answer a chat would keep a free call waiting for a minute. */
+/** Of all upstreams together: the time to answer a chat would keep a free call waiting for a minute. */
 const LISTED_WITHIN_MS = 10_000;
 
 /** Creates the list of served models: those of the table, or of the first upstream that lists them. */
@@ -40,7 +40,8 @@ export function createModelList(
 
   async function ask(): Promise<readonly ListedModelView[]> {
     for (const upstream of upstreams) {
-      const list = await fetchModels(client, upstream, created);
+      const signal = AbortSignal.timeout(LISTED_WITHIN_MS / upstreams.length);
+      const list = await fetchModels(client, upstream, created, signal);
       if (list === null) continue;
       known = { list, untilMs: clock.monotonic() + FRESH_MS };
       return list;
@@ -83,9 +84,10 @@ async function fetchModels(
   client: HttpClient,
   upstream: UpstreamAddress,
   created: number,
+  signal: AbortSignal,
 ): Promise<readonly ListedModelView[] | null> {
   const { url, headers } = modelsRequest(upstream);
-  const reply = await client.send(url, { headers, signal: AbortSignal.timeout(LISTED_WITHIN_MS) });
+  const reply = await client.send(url, { headers, signal });
   if (!reply.ok || reply.status !== 200) return null;
   const body = jsonOf(Buffer.from(reply.body).toString("utf8"));
   if (!isObject(body) || !Array.isArray(body.data)) return null;

@@ -15,7 +15,7 @@ export type UpstreamCall = {
 export type Upstreams = AsyncDisposable & {
   /**
    * Tries one after the other until one has answered, or sent its first token; those that failed repeatedly come last, and
-   * those that are silent are left out.
+   * those that are silent are left out, but for the one call after a while that its breaker lets through.
    * Throws `upstream_failed` where all fail, and the reason of the signal where the caller has left.
    */
   readonly ask: (call: UpstreamCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
@@ -75,7 +75,6 @@ export function createUpstreams(
     async ask(call) {
       const passedOver: Upstream[] = [];
       for (const upstream of upstreams) {
-        if (upstream.watch.isSilent()) continue;
         const isTried = upstream.breaker.tryEnter();
         if (!isTried) passedOver.push(upstream);
         const reply = isTried ? await askOne(upstream, call, true) : null;
@@ -83,6 +82,7 @@ export function createUpstreams(
       }
       // Calls that an upstream cannot answer cost their sender nothing, so they must not shut the others out.
       for (const upstream of passedOver) {
+        if (upstream.watch.isSilent()) continue;
         const reply = await askOne(upstream, call, false);
         if (reply !== null) return reply;
       }

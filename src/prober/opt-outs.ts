@@ -99,7 +99,7 @@ export function createOptOuts({
   };
 }
 
-/** A status that says nothing of the file (RFC 9309, 2.3.1.4). */
+/** A status that says nothing of the file: 5xx (RFC 9309, 2.3.1.4), and too many requests. */
 function isFailing(status: number): boolean {
   return status >= 500 || status === 429;
 }

@@ -115,6 +115,8 @@ describe("createRowSplitter", () => {
     ["an object that is cut inside the array", '{"listings":[{"host":"a"}'],
     ["an object that is cut behind the array", '{"listings":[{"host":"a"}]'],
     ["an array with something behind it", "[{}] x"],
+    ["an array with nothing between two commas", "[{},,{}]"],
+    ["an array of commas", "[ , ]"],
     ["more rows than allowed", "{}\n".repeat(1001)],
   ];
   test.each(broken)("refuses %s", (_, text) => {

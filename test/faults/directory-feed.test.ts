@@ -105,6 +105,38 @@ describe("following the feed", () => {
       },
     ],
     [
+      "a feed that says 304 where nothing was asked for by its tag",
+      (upstream) => {
+        upstream.put(rescored(1));
+        upstream.intercept = (request) =>
+          request.url.includes("/changes") ? new Response(null, { status: 304 }) : undefined;
+      },
+    ],
+    [
+      "commas in the place of changes",
+      (upstream) => {
+        upstream.put(rescored(1));
+        const body = '{"epoch":"first","changes":[,,],"next_cursor":"first.2","has_more":false}';
+        upstream.intercept = (request) => (request.url.includes("/changes") ? new Response(body) : undefined);
+      },
+    ],
+    [
+      "a page that comes slowly for longer than any body may",
+      (upstream) => {
+        upstream.put(rescored(1));
+        const slow = () =>
+          new ReadableStream({
+            start: (controller) => controller.enqueue(Buffer.from('{"epoch":"first",')),
+            async pull(controller) {
+              await Bun.sleep(100);
+              controller.enqueue(Buffer.from(" "));
+            },
+          });
+        upstream.intercept = (request) =>
+          request.url.includes("/changes") ? new Response(slow()) : undefined;
+      },
+    ],
+    [
       "a wrong change, without the rest of its page",
       (upstream) => {
         upstream.put(rescored(1));
@@ -190,6 +222,25 @@ describe("following the feed", () => {
     pair.clock.advance(HOUR_MS);
     await pair.sync();
     expect(paths(pair.upstream).filter((path) => path === exportPath)).toHaveLength(3);
+  });
+
+  test("follows a page whose changes come behind its other fields, whatever those are called", async () => {
+    using pair = await syncedPair();
+    pair.upstream.put(listing(201));
+    const { changes } = pair.upstream;
+    pair.upstream.intercept = (request) =>
+      request.url.includes("/changes")
+        ? Response.json({
+            host: "feed.example",
+            epoch: "first",
+            next_cursor: "first.1",
+            has_more: false,
+            changes,
+          })
+        : undefined;
+    expect(await pair.sync()).toMatchObject({ kind: "changed" });
+    expect(pair.held.listings.has(listing(201).host)).toBe(true);
+    expect(paths(pair.upstream).filter((path) => path === exportPath)).toHaveLength(1);
   });
 
   test("ignores duplicate changes", async () => {

@@ -113,7 +113,7 @@ export function createSyncTurns(dependencies: SyncTurnDependencies) {
       while (!until() && clock.monotonic() - startedMs < withinMs && !controller.signal.aborted) {
         if (working === null) await dependencies.wait(START_POLL_MS, controller.signal);
         else await Promise.race([working, dependencies.wait(POLL_MS, controller.signal)]);
-        if (!until()) await stepSafely();
+        if (!until() && !controller.signal.aborted) await stepSafely();
       }
       void run();
     },

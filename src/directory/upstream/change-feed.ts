@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Contents, Draft } from "../sync/contents.ts";
 import { createDeltaDraft } from "../sync/draft.ts";
 import type { DraftDependencies } from "../sync/draft-rows.ts";
+import type { ListKeys } from "./json-nesting.ts";
 import { createRowSplitter, FormatError, type RowLimits } from "./row-splitter.ts";
 import { countOf, type Intake, splitBody, type UpstreamMemory } from "./source.ts";
 import { refusalOf, type Upstream, type UpstreamReply } from "./upstream.ts";
@@ -17,7 +18,7 @@ const FEED_BYTES_MAX = 256 * 1024 * 1024;
 const FEED_MS_MAX = 120_000;
 /** More than a row of an export, so that the host of one that is too long is known. */
 const CHANGE_BYTES_MAX = 1024 * 1024;
-const CHANGES: ReadonlySet<string> = new Set(["changes"]);
+const CHANGES: ListKeys = { lists: new Set(["changes"]), row: null };
 
 export type FeedDependencies = {
   readonly upstream: Upstream;
@@ -52,7 +53,10 @@ export async function followFeed(
       `/v1/changes?limit=${FEED_PAGE_LIMIT}&cursor=${encodeURIComponent(cursor ?? "")}`,
       { Accept: "application/json", ...(etag === null ? {} : { "If-None-Match": etag }) },
     );
-    if (reply.status === 304) return finishFeed(memory, reply, null, base, dependencies.now);
+    if (reply.status === 304 && etag !== null) {
+      reply.cancel();
+      return finishFeed(memory, reply, null, base, dependencies.now);
+    }
     const limits = { bytesMax: bytesLeft, changesMax: changesLeft };
     const page = await readPage(reply, memory.epoch, limits, dependencies, (text) => {
       const seq = applyChange(text, lastSeq, draft);
@@ -89,7 +93,6 @@ function finishFeed(
   const count = numberOf(reply.headers.get("x-directory-count"));
   const drift = memory.countOffset !== null && count !== null;
   if (drift && count - countOf(draft ?? base) !== memory.countOffset) throw new FeedGap("the count drifts");
-  if (reply.status === 304) reply.cancel();
   const version = offer.version ?? memory.version;
   return { ...offer, draft, isSameEpoch: true, memory: { ...memory, version } };
 }
@@ -109,7 +112,8 @@ async function readPage(
   dependencies: DraftDependencies,
   take: (change: string) => void,
 ): Promise<Page> {
-  if ([400, 404, 410].includes(reply.status)) {
+  // 304 where there was no condition says nothing of the changes.
+  if ([304, 400, 404, 410].includes(reply.status)) {
     reply.cancel();
     throw new FeedGap(`the feed answers ${reply.status}`);
   }
@@ -129,7 +133,7 @@ async function readPage(
     if (bytes > bytesMax) throw new FeedGap(`more than ${FEED_BYTES_MAX} bytes of changes`);
   };
   const page = await splitBody(reply.body, splitter, dependencies, countBytes).catch((error: unknown) => {
-    throw error instanceof FormatError || isTooLarge(error) ? new FeedGap(error.message) : error;
+    throw error instanceof FormatError || isTooMuch(error) ? new FeedGap(error.message) : error;
   });
   if (epoch !== null && page.epoch !== epoch) throw new FeedGap("another epoch");
   const { next_cursor: cursor, has_more: hasMore } = page;
@@ -139,10 +143,10 @@ async function readPage(
   return { bytes, changes, cursor, hasMore };
 }
 
-/** Whether a page passes what any body may have. The next sync would meet the same page. */
-function isTooLarge(error: unknown): error is UpstreamError {
+/** Whether a page passes the bytes, or the time, that any body may have. The next sync would meet the same page. */
+function isTooMuch(error: unknown): error is UpstreamError {
   const cause = error instanceof UpstreamError ? error.cause : null;
-  return cause instanceof OutgoingError && cause.reason === "body_too_large";
+  return cause instanceof OutgoingError && ["body_too_large", "total_timeout"].includes(cause.reason);
 }
 
 function parseChange(text: string): unknown {

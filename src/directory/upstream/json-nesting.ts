@@ -20,11 +20,19 @@ export function createNesting() {
   return nesting;
 }
 
+/** By which keys an object is told from one that is a row itself. */
+export type ListKeys = {
+  /** The names of an array of rows. */
+  readonly lists: ReadonlySet<string>;
+  /** Where this key comes first the object is a row; null where it never is one. */
+  readonly row: string | null;
+};
+
 /** Finds where the array of rows opens, by the keys of the outermost object. */
-export function createKeyReader(lists: ReadonlySet<string>) {
+export function createKeyReader({ lists, row }: ListKeys) {
   let text = "";
   let key = "";
-  let hostSeen = false;
+  let isRow = false;
   return {
     /** Takes the nesting as it is before the byte. */
     opensList(byte: number, depth: number, inString: boolean): boolean {
@@ -36,9 +44,9 @@ export function createKeyReader(lists: ReadonlySet<string>) {
       if (byte === QUOTE) text = "";
       else if (byte === COLON) {
         key = text;
-        hostSeen ||= key === "host";
+        isRow ||= key === row;
       } else if (byte === COMMA) key = "";
-      return byte === BRACKET_OPEN && !hostSeen && lists.has(key);
+      return byte === BRACKET_OPEN && !isRow && lists.has(key);
     },
   };
 }

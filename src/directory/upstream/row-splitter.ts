@@ -1,5 +1,5 @@
 import { createRowBuffer, withoutLeadingSpace } from "../snapshot/row-bytes.ts";
-import { createKeyReader, createNesting, isJson } from "./json-nesting.ts";
+import { createKeyReader, createNesting, isJson, type ListKeys } from "./json-nesting.ts";
 
 /** A body that is not a directory: of another format, truncated, or over a limit. */
 export class FormatError extends Error {
@@ -24,13 +24,13 @@ export type RowTaker = (row: Uint8Array | null) => void;
 const LINE_END = 0x0a;
 const COMMA = 0x2c;
 const [BRACKET_OPEN, BRACE_OPEN] = [0x5b, 0x7b];
-const LISTINGS: ReadonlySet<string> = new Set(["listings", "items", "data"]);
+const LISTINGS: ListKeys = { lists: new Set(["listings", "items", "data"]), row: "host" };
 
 /**
  * Splits a body into rows as it arrives, with at most one row in memory: JSON lines, an array, or an object with an
- * array under one of the names in `lists`. Throws FormatError for anything else and above `rowsMax`.
+ * array under one of the names in `keys`. Throws FormatError for anything else and above `rowsMax`.
  */
-export function createRowSplitter(limits: RowLimits, takeRow: RowTaker, lists = LISTINGS): RowSplitter {
+export function createRowSplitter(limits: RowLimits, takeRow: RowTaker, keys = LISTINGS): RowSplitter {
   let rows = 0;
   let mode: Mode | null = null;
   const take: RowTaker = (row) => {
@@ -40,7 +40,7 @@ export function createRowSplitter(limits: RowLimits, takeRow: RowTaker, lists = 
   };
   const begin = (first: number): Mode => {
     if (first === BRACKET_OPEN) return createArrayMode(limits, take, null);
-    if (first === BRACE_OPEN) return createObjectMode(limits, take, lists);
+    if (first === BRACE_OPEN) return createObjectMode(limits, take, keys);
     throw new FormatError("neither JSON lines nor a JSON array or object");
   };
   return {
@@ -97,10 +97,11 @@ function createArrayMode(limits: RowLimits, take: RowTaker, prefix: string | nul
   const nesting = createNesting();
   const row = createRowBuffer(limits.rowBytesMax);
   let opened = false;
-  const endRow = (last: Uint8Array): void => {
+  const endRow = (last: Uint8Array, isFollowed: boolean): void => {
     row.add(last);
     const bytes = row.take();
     if (bytes === null || withoutLeadingSpace(bytes).length > 0) take(bytes);
+    else if (isFollowed) throw new FormatError("an array with nothing between two commas");
   };
   return {
     push(chunk) {
@@ -114,11 +115,11 @@ function createArrayMode(limits: RowLimits, take: RowTaker, prefix: string | nul
         const byte = chunk[at] ?? 0;
         nesting.step(byte);
         if (nesting.depth === 0) {
-          endRow(chunk.subarray(start, at));
+          endRow(chunk.subarray(start, at), false);
           return { mode: createSuffixMode(limits, prefix), rest: chunk.subarray(at + 1) };
         }
         if (byte === COMMA && nesting.depth === 1 && !nesting.inString) {
-          endRow(chunk.subarray(start, at));
+          endRow(chunk.subarray(start, at), true);
           start = at + 1;
         }
       }
@@ -158,12 +159,12 @@ function parseEnvelope(text: string): Envelope {
 
 /**
  * Creates the mode for a body that begins with a brace, until its form is known: an object with the rows where an
- * array under one of the names comes before any `host`, else JSON lines.
+ * array under one of the names comes before a key of a row, else JSON lines.
  */
-function createObjectMode(limits: RowLimits, take: RowTaker, lists: ReadonlySet<string>): Mode {
+function createObjectMode(limits: RowLimits, take: RowTaker, listKeys: ListKeys): Mode {
   const seen = createRowBuffer(limits.rowBytesMax);
   const nesting = createNesting();
-  const keys = createKeyReader(lists);
+  const keys = createKeyReader(listKeys);
   const asLines = (rest: Uint8Array): Turn => {
     const lines = createLineMode(limits, take);
     const bytes = seen.take();
