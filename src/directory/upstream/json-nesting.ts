@@ -20,7 +20,7 @@ export function createNesting() {
   return nesting;
 }
 
-/** By which keys an object is told from one that is a row itself. */
+/** The keys by which an object with rows differs from one that is a row itself. */
 export type ListKeys = {
   /** The names of an array of rows. */
   readonly lists: ReadonlySet<string>;
