@@ -9,7 +9,7 @@ import {
   zstdCompressSync,
 } from "node:zlib";
 import type { ChunkEncoding } from "../batch/messages.ts";
-import { streamOf, throughZlib } from "./bodies/zlib-stream.ts";
+import { zlibStream } from "./bodies/zlib-stream.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 
@@ -112,5 +112,5 @@ function packedStream(
   const isGzip = encoding === "gzip";
   const flush = isGzip ? constants.Z_SYNC_FLUSH : constants.ZSTD_e_flush;
   const transform = isGzip ? createGzip(GZIP_OPTIONS) : createZstdCompress(ZSTD_OPTIONS);
-  return streamOf(throughZlib(source, transform, way === "whole" ? undefined : flush));
+  return zlibStream(source, transform, way === "whole" ? undefined : flush);
 }

@@ -9,8 +9,8 @@ export type JobEraser = {
   readonly drop: (jobId: string) => Promise<boolean>;
   /** Erases a job that never started, also from what the store keeps beside its tables; false where it did. */
   readonly dropWholly: (jobId: string) => Promise<boolean>;
-  /** Erases the chunks of an input. */
-  readonly dropChunks: (jobId: string) => Promise<void>;
+  /** Erases what an earlier reading of an input has left, which this process has claimed. */
+  readonly clearInput: (jobId: string) => Promise<void>;
   /** Erases the input and the results of a job that has ended. */
   readonly erase: (job: JobRecord, at: number) => Promise<void>;
   /** Erases what is past its retention, and inputs that were never started. */
@@ -70,7 +70,9 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
       return isDropped;
     },
 
-    dropChunks,
+    async clearInput(jobId) {
+      while (await store.clearInput(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
+    },
 
     async erase(job, at) {
       await eraseData(job, at);

@@ -1,9 +1,16 @@
 import type { AttemptEnd, WebhookRecord } from "./webhook-port.ts";
 
-/** Returns what an attempt changes of its webhook: nothing where it was sent to an address that the webhook no longer has. */
+/**
+ * Returns what an attempt changes of its webhook: nothing where it was sent to an address that the webhook no longer has,
+ * or failed while another attempt, or the owner, changed since when the webhook fails.
+ */
 export function changeByAttempt(
-  { sentTo, webhook }: AttemptEnd,
-  { url }: Pick<WebhookRecord, "url">,
+  { claimed, webhook }: AttemptEnd,
+  { url, failingSince }: Pick<WebhookRecord, "url" | "failingSince">,
 ): AttemptEnd["webhook"] {
-  return sentTo === undefined || sentTo === url ? webhook : {};
+  if (claimed === undefined) return webhook;
+  if (claimed.url !== url) return {};
+  const isOutdated = claimed.failingSince !== failingSince;
+  const hasFailed = webhook.failingSince !== null && webhook.disabledReason !== "gone";
+  return isOutdated && hasFailed ? {} : webhook;
 }

@@ -67,6 +67,11 @@ export type JobPort = {
    * StorageError where the job was started or deleted.
    */
   readonly addJobChunks: (jobId: string, chunks: readonly NewJobChunk[]) => Answer<void>;
+  /**
+   * Erases up to `limit` chunks of a job whose input this process has claimed; false once none are left. Throws a
+   * StorageError where the job was started or deleted.
+   */
+  readonly clearInput: (jobId: string, limit: number) => Answer<boolean>;
   /** Marks the duplicates of chunks from `firstChunk` on; durable with the change that starts the job. */
   readonly markDuplicates: (
     jobId: string,

@@ -70,8 +70,8 @@ export type AttemptEnd = {
   readonly nextAttemptAt: number | null;
   /** Of the webhook; left out, it stays. */
   readonly webhook: Pick<WebhookChange, "disabledReason" | "failingSince">;
-  /** The address of the webhook that was tried: one that has another by now stays as it is. */
-  readonly sentTo?: string;
+  /** The webhook as it was when its own address was tried; left out for an address of a job. */
+  readonly claimed?: Pick<WebhookRecord, "url" | "failingSince">;
 };
 
 export type NewEvent = { readonly type: string; readonly at: number; readonly data: unknown };

@@ -135,7 +135,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     const retryAfter = reply.headers?.get("retry-after") ?? null;
     const at = clock.now();
     const ended = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });
-    const end = delivery.url === null ? { ...ended, sentTo: webhook.url } : ended;
+    const end = delivery.url === null ? { ...ended, claimed: webhook } : ended;
     if (!(await stored(async () => store.endAttempt(delivery.deliveryId, at, outcome, end)))) return;
     outcomes[end.state === "pending" ? "retried" : end.state] += 1;
   }

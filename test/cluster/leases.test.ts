@@ -106,7 +106,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect((await two.claimDelivery(NOON, []))?.webhook.webhookId).toBe("wh_1");
   });
 
-  test("an input is read by one process at a time; one that has lost it can neither add to it nor start its job", async () => {
+  test("an input is read by one process at a time; one that has lost it can neither add to it, erase it nor start its job", async () => {
     await one.createJob(jobRecord("job_1"), null, 9);
     expect([await one.claimInput("job_1"), await two.claimInput("job_1")]).toEqual([true, false]);
     expect(await two.unreadJobs()).toEqual([]);
@@ -118,6 +118,8 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     await expect(late()).rejects.toThrow("no longer read by this node");
     expect(await one.startJob("job_1", { status: "queued" }, null)).toBeNull();
     await two.addJobChunks("job_1", [chunk]);
+    const erased = async () => one.clearInput("job_1", 9);
+    await expect(erased()).rejects.toThrow("no longer read by this node");
     expect((await two.startJob("job_1", { status: "queued" }, null))?.status).toBe("queued");
   });
 

@@ -98,6 +98,20 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect(await store.unfinishedJobs()).toEqual([{ status: "receiving", statusReason: null, jobs: 1 }]);
     });
 
+    test("what an earlier reading of an input left is erased until the job is started, and never after", async () => {
+      const store = await opened();
+      await store.createJob(jobRecord("job_1"), null, 1);
+      await store.claimInput("job_1");
+      await store.addJobChunks("job_1", [chunkOf(0), chunkOf(1)]);
+      const cleared = [await store.clearInput("job_1", 1), await store.clearInput("job_1", 9)];
+      expect([...cleared, await store.clearInput("job_1", 9)]).toEqual([true, true, false]);
+      await store.addJobChunks("job_1", [chunkOf(0)]);
+      await store.startJob("job_1", { status: "queued", chunkCount: 1 }, null);
+      const late = async () => store.clearInput("job_1", 9);
+      await expect(late()).rejects.toThrow(StorageError);
+      expect(await store.inputBody("job_1", 0)).not.toBeNull();
+    });
+
     test("a job that is deleted while it is received takes no rows and is not started", async () => {
       const store = await opened();
       await store.createJob(jobRecord("job_1"), null, 1);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { Store } from "../../src/store/port.ts";
-import type { WebhookRecord } from "../../src/store/webhook-port.ts";
+import type { AttemptEnd, WebhookRecord } from "../../src/store/webhook-port.ts";
 import { claimed, finish, finishedChunk, jobRecord, startedJob } from "./job-conformance.ts";
 import { clock, NOON, replyRecord, signUp } from "./store-conformance.ts";
 
@@ -216,12 +216,33 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       await store.changeWebhook("acc_a", "wh_1", () => ({ url: "https://b.example/" }), noReply);
       const gone = { disabledReason: "gone", failingSince: NOON } as const;
       const failed = { state: "failed", nextAttemptAt: null, webhook: gone } as const;
-      await store.endAttempt(deliveryId, NOON, GOT_500, { ...failed, sentTo: webhook.url });
+      await store.endAttempt(deliveryId, NOON, GOT_500, { ...failed, claimed: webhook });
       expect(await store.webhooksOf("acc_a")).toEqual([{ ...webhook, url: "https://b.example/" }]);
       await store.replayDelivery("wh_1", deliveryId, NOON, noReply);
       await store.claimDelivery(NOON, []);
-      await store.endAttempt(deliveryId, NOON, GOT_500, { ...failed, sentTo: "https://b.example/" });
+      await store.endAttempt(deliveryId, NOON, GOT_500, {
+        ...failed,
+        claimed: { ...webhook, url: "https://b.example/" },
+      });
       expect((await store.findWebhook("acc_a", "wh_1"))?.disabledReason).toBe("gone");
+    });
+
+    test("an attempt that fails takes nothing back of what another, or the owner, changed meanwhile", async () => {
+      const store = await opened(webhookRecord("wh_1", { failingSince: NOON - 9 }));
+      const [claimed] = await store.webhooksOf("acc_a");
+      if (claimed === undefined) throw new Error("no webhook");
+      const ends = async (webhook: AttemptEnd["webhook"]) => {
+        const { deliveryId } = await store.addDelivery(claimed, event(), noReply);
+        await store.claimDelivery(NOON, []);
+        const end = { state: "failed", nextAttemptAt: null, webhook, claimed } as const;
+        await store.endAttempt(deliveryId, NOON, GOT_500, end);
+        const { disabledReason, failingSince } = (await store.findWebhook("acc_a", "wh_1")) ?? {};
+        return { disabledReason, failingSince };
+      };
+      await ends({ failingSince: null });
+      const failed = { disabledReason: "failing", failingSince: NOON - 9 } as const;
+      expect(await ends(failed)).toEqual({ disabledReason: null, failingSince: null });
+      expect(await ends({ ...failed, disabledReason: "gone" })).toMatchObject({ disabledReason: "gone" });
     });
 
     test("a replay begins the schedule anew; pages are of one webhook, and old ones are removed", async () => {

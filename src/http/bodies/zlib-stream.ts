@@ -35,8 +35,17 @@ export async function* throughZlib(
   await fed;
 }
 
-/** A stream of what `parts` yields, pulled by its reader. Where the reader leaves, the parts end. */
-export function streamOf(parts: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+/**
+ * A stream of what the transform makes of another one, pulled by its reader. Where the reader leaves, the other one is
+ * cancelled at once: a generator would end only between two parts, and not at all before its first.
+ */
+export function zlibStream(
+  source: ReadableStream<Uint8Array>,
+  transform: ZlibTransform,
+  flush?: number,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  const parts = throughZlib(partsOf(reader), transform, flush);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -45,9 +54,27 @@ export function streamOf(parts: AsyncGenerator<Uint8Array, void, undefined>): Re
         else controller.enqueue(value);
       },
       async cancel() {
+        await reader.cancel();
         await parts.return();
       },
     },
     { highWaterMark: 0 },
   );
+}
+
+type PartReader = {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+};
+
+async function* partsOf(reader: PartReader): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for (;;) {
+      const { value } = await reader.read();
+      if (value === undefined) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
 }

@@ -114,7 +114,7 @@ async function sent(call: Call, download: Download): Promise<Reply> {
   place.use(downloads.enter(tenant));
   const first: Uint8Array[] = [];
   // A filter may skip millions of rows before the first result: stop reading them once the caller has left.
-  using _ = stopWhenGone(call.request, stop);
+  place.use(stopWhenGone(call.request, stop));
   try {
     for (let bytes = 0; bytes <= WHOLE_BYTES_MAX; ) {
       const { done, value } = await source.next();

@@ -51,7 +51,7 @@ export type UploadStart = {
 
 export type UploadsDependencies = {
   readonly store: Pick<JobPort, "changeJob" | "claimInput" | "releaseInput">;
-  readonly jobs: Pick<Jobs, "begin" | "receive" | "start" | "find" | "drop" | "dropChunks">;
+  readonly jobs: Pick<Jobs, "begin" | "receive" | "start" | "find" | "drop" | "clearInput">;
   readonly parts: Parts;
   /** Of an input when it is decoded. */
   readonly inputBytesMax: number;
@@ -115,7 +115,7 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
     const encoding = upload?.encoding ?? null;
     const decoded = encoding === null ? bytes : start.decode(bytes, encoding);
     // A start that did not end may have left some.
-    await jobs.dropChunks(jobId);
+    await jobs.clearInput(jobId);
     try {
       const input = {
         async next() {
@@ -126,18 +126,16 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
       };
       const received = await jobs.receive(account, job, request, input, start.readFields(request));
       return await jobs.start(account, received, start.keep);
-    } catch (error) {
-      await jobs.dropChunks(jobId);
-      throw error;
     } finally {
       await decoded.return();
     }
   }
 
   /** Starts a job whose input this process has taken. */
-  async function startClaimed(account: JobAccount, job: JobRecord, start: UploadStart): Promise<JobRecord> {
-    const { jobId } = job;
+  async function startClaimed(account: JobAccount, jobId: string, start: UploadStart): Promise<JobRecord> {
     try {
+      // Until the input was claimed, a part may have noted its form.
+      const { job } = await receiving(account.accountId, jobId);
       const queued = await readParts(account, job, start);
       // What cannot be removed now is removed by the next process.
       parts.remove(jobId).catch(() => undefined);
@@ -161,7 +159,7 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
         const now = await jobs.find(accountId, jobId);
         if (now.status !== "receiving") return now;
       }
-      return await startClaimed(account, job, start);
+      return await startClaimed(account, jobId, start);
     } finally {
       starting.delete(jobId);
     }

@@ -9,11 +9,19 @@ import { builtOnce, type Orm } from "../connection/orm.ts";
 import { LEASE_END, SERVER_NOW } from "../connection/server-clock.ts";
 import { putReply } from "../reply-rows.ts";
 import { jobChunks, jobInputs, jobs } from "../schema.ts";
+import { eraseChunks } from "./chunk-erasure.ts";
 import { JOB_COLUMNS, jobsOf, readJob } from "./job-rows.ts";
 
 export type IntakeCases = Pick<
   JobPort,
-  "createJob" | "claimInput" | "releaseInput" | "unreadJobs" | "addJobChunks" | "markDuplicates" | "startJob"
+  | "createJob"
+  | "claimInput"
+  | "releaseInput"
+  | "unreadJobs"
+  | "clearInput"
+  | "addJobChunks"
+  | "markDuplicates"
+  | "startJob"
 >;
 
 /** A job that was created is read within this time. */
@@ -66,6 +74,12 @@ export function intakeCases({ transact, read }: Connection, processId: string): 
       read(async (orm) => {
         const rows = await unreadJobs(orm).execute();
         return rows.map(readJob);
+      }),
+
+    clearInput: (jobId, limit) =>
+      transact(async (orm) => {
+        await requireReader(orm, jobId);
+        return await eraseChunks(orm, jobId, limit);
       }),
 
     addJobChunks: (jobId, chunks) =>

@@ -5,7 +5,8 @@ import type { JobPort } from "../../job-port.ts";
 import { type JobRecord, UNFINISHED } from "../../job-records.ts";
 import type { Connection } from "../connection/connection.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
-import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
+import { jobs } from "../schema.ts";
+import { eraseChunks } from "./chunk-erasure.ts";
 import { type IntakeCases, intakeCases } from "./intake-cases.ts";
 import { emitJobEvent, JOB_COLUMNS, jobsOf, lockJob, ofTenant, readJob } from "./job-rows.ts";
 
@@ -40,21 +41,7 @@ function changeCases({ transact }: Connection, clock: Pick<Clock, "now">): Chang
         return after;
       }),
 
-    eraseChunks: (jobId, limit) =>
-      transact(async (orm) => {
-        const rows = await orm
-          .select({ n: jobChunks.n })
-          .from(jobChunks)
-          .where(eq(jobChunks.jobId, jobId))
-          .orderBy(asc(jobChunks.n))
-          .limit(limit);
-        if (rows.length === 0) return false;
-        const chunks = rows.map(({ n }) => n);
-        for (const table of [jobInputs, jobResults, jobChunks]) {
-          await orm.delete(table).where(and(eq(table.jobId, jobId), inArray(table.n, chunks)));
-        }
-        return true;
-      }),
+    eraseChunks: (jobId, limit) => transact((orm) => eraseChunks(orm, jobId, limit)),
 
     forgetJob: (jobId) =>
       transact(async (orm) => {

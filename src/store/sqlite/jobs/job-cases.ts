@@ -29,6 +29,10 @@ export function createJobCases(
     return job?.status === "receiving" && job.deletedAt === null;
   }
 
+  function requireReceiving(jobId: string): void {
+    if (!isReceiving(jobId)) throw new StorageError("the input of the job is no longer read");
+  }
+
   return {
     createJob: (job, reply, unfinishedMax) =>
       transact(() => {
@@ -40,9 +44,14 @@ export function createJobCases(
     claimInput: () => true,
     releaseInput: () => {},
     unreadJobs: () => jobs.inStatus(["receiving"]),
+    clearInput: (jobId, limit) =>
+      transact(() => {
+        requireReceiving(jobId);
+        return chunks.erase(jobId, limit);
+      }, "with_sync"),
     addJobChunks: (jobId, added) =>
       transact(() => {
-        if (!isReceiving(jobId)) throw new StorageError("the input of the job is no longer read");
+        requireReceiving(jobId);
         for (const chunk of added) chunks.add(jobId, chunk);
       }, "with_sync"),
     markDuplicates: (jobId, firstChunk, duplicates) =>
