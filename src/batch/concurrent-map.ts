@@ -32,15 +32,33 @@ export function prefetch<Item>(
   return prepend(first, source);
 }
 
-/** Puts a first value, which was taken from a generator, in front of the rest. */
-export async function* prepend<Item>(
+/**
+ * Puts a first value, which was taken from a generator, in front of the rest. To end it ends the rest, also before
+ * anything was read, where a generator of its own would never have begun.
+ */
+export function prepend<Item>(
   first: IteratorResult<Item, void> | Promise<IteratorResult<Item, void>>,
   rest: AsyncGenerator<Item, void, undefined>,
 ): AsyncGenerator<Item, void, undefined> {
-  const { done, value } = await first;
-  if (done === true) return;
-  yield value;
-  yield* rest;
+  let next: typeof first | null = first;
+  const joined: AsyncGenerator<Item, void, undefined> = {
+    async next() {
+      if (next === null) return await rest.next();
+      const taken = next;
+      next = null;
+      return await taken;
+    },
+    return() {
+      next = null;
+      return rest.return();
+    },
+    throw: (error) => rest.throw(error),
+    [Symbol.asyncIterator]: () => joined,
+    async [Symbol.asyncDispose]() {
+      await joined.return();
+    },
+  };
+  return joined;
 }
 
 /**

@@ -113,6 +113,8 @@ async function replyTo(
     encoding,
     signal,
   });
+  // Where nobody reads them, or no further, the rest is not held.
+  cleanUp.defer(() => void results.return().catch(() => undefined));
   const { distinct } = await chunked.ended;
   // The chunks hold the items until the reply is read.
   cleanUp.use(body.moveHold());

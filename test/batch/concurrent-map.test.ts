@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { inGroups, mapConcurrently, prefetch } from "../../src/batch/concurrent-map.ts";
+import { createHeldResults } from "../../src/batch/held-results.ts";
 
 const collect = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   const all: Item[] = [];
@@ -75,6 +76,29 @@ describe("in order", () => {
     }
     expect(await all).toEqual([10, 20, 30]);
   });
+
+  test.each([0, 1, 2])(
+    "results that are prefetched are held no longer than their reader stays, who takes %d of them",
+    async (taken) => {
+      const held = createHeldResults();
+      const bytes = new Uint8Array(30_000_000);
+      const results = prefetch(
+        held.untilRead("one", (hold) =>
+          mapConcurrently([1, 2, 3, 4], 4, async () => {
+            const result = { bytes, counts: {}, chargeable: 0, failures: 0 };
+            hold(result);
+            return result;
+          }),
+        ),
+      );
+      for (let n = 0; n < taken; n += 1) await results.next();
+      await new Promise(setImmediate);
+      expect(held.isTight("one")).toBe(true);
+      await results.return();
+      expect(held.isTight("one")).toBe(false);
+      expect((await results.next()).done).toBe(true);
+    },
+  );
 
   test("what is prefetched and fails is thrown to those who ask, and to nobody else", async () => {
     const results = prefetch(mapConcurrently([1], 1, () => Promise.reject(new Error("one"))));
