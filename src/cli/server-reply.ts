@@ -8,11 +8,24 @@ import { CliError, EXIT } from "./failure.ts";
 /** A batch shows the beginning of a longer item. */
 const COMPARED_CHARS_MAX = 10_000;
 
-/** Whether a server answered with the result of an item. Card numbers are masked in theirs. */
+/** A card number shows its first six digits and its last four. */
+const MASKED_CARD = /^(\d{6})\*+(\d{4})$/;
+
+/** Returns whether a server answered with the result of an item. */
 export function isResultOf({ kind }: Task, item: string, result: unknown): result is Result {
   if (!isObject(result)) return false;
-  if (kind === "identity" || item.length > COMPARED_CHARS_MAX) return true;
-  return result[KINDS[kind].field] === item;
+  return item.length > COMPARED_CHARS_MAX || isEchoOf(item, result[KINDS[kind].field]);
+}
+
+/** A result shows its item as given; what may be a card number is masked, or has stars for all digits. */
+function isEchoOf(item: string, shown: unknown): boolean {
+  if (shown === item) return true;
+  if (typeof shown !== "string" || !shown.includes("*")) return false;
+  if (shown === item.replace(/\p{N}+/gu, (run) => "*".repeat(run.length))) return true;
+  const [, first = "", last = ""] = MASKED_CARD.exec(shown) ?? [];
+  // Full-width digits are masked as plain ones.
+  const digits = item.normalize("NFKC").replace(/[^0-9]/g, "");
+  return first !== "" && digits.length === shown.length && digits.startsWith(first) && digits.endsWith(last);
 }
 
 /** Returns whether a result says what it can be counted and filtered by. */

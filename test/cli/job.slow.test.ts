@@ -183,6 +183,41 @@ describe("a file as a job", () => {
     ]);
   });
 
+  test("documents and phone numbers in another order are of another file, card numbers that are masked too", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp() };
+    const client = clientOf(env.ASSAY_API_KEY);
+    const lists: readonly (readonly ["identity" | "phone", string, readonly string[]])[] = [
+      [
+        "identity",
+        "documents",
+        [
+          "111.111.111-11",
+          "978-3-16-148410-0",
+          "4111 1111 1111 1111",
+          "5555-5555-5555-4444",
+          "5555555555554444 12/29",
+          "nope",
+        ],
+      ],
+      ["phone", "phones", ["+5511987654321", "4111 1111 1111 1111", "card 5555555555554444"]],
+    ];
+    for (const [kind, command, items] of lists) {
+      const { job_id: jobId } = await client.createJob({ rows: items }, { kind });
+      const attached = [command, "rows.txt", "-q", "--server", server.url, "--attach", jobId];
+      await room.write("rows.txt", items.join("\n"));
+      expect(await room.run(attached, { env })).toMatchObject({ exitCode: 0, stderr: "" });
+      for (let at = 1; at < items.length; at += 1) {
+        const swapped = [...items.slice(0, at - 1), items[at], items[at - 1], ...items.slice(at + 1)];
+        await room.write("rows.txt", swapped.join("\n"));
+        const { exitCode, stderr } = await room.run(attached, { env });
+        expect([exitCode, stderr]).toEqual([
+          1,
+          expect.stringContaining(`The job ${jobId} is of another file.`),
+        ]);
+      }
+    }
+  });
+
   test("the way back has the options by which the file is read and the results are written", async () => {
     await using slow = await startTestServer({ zone: `${TEST_ZONE}\n*.slow.com !silent` });
     const env = { ASSAY_API_KEY: await slow.signUp() };
