@@ -84,6 +84,7 @@ async function writeBlocks(work: Work, progress: Progress): Promise<void> {
     await writeBlock(work, block, results);
     progress.update({ rows: block.firstRow + block.rows.length, bytes: block.bytesRead });
   }
+  verifier.refuseOtherEnd(ledger.tally().rows);
 }
 
 /** Skips the rows of the earlier run. Throws where the input is another one. */

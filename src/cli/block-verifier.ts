@@ -16,6 +16,8 @@ export type Verifier = AsyncDisposable & {
   readonly trouble: () => Promise<string | null>;
   /** Returns the results of the items in their order. `name` is the same whenever the block is verified again. */
   readonly verify: (items: readonly string[], name: string) => Promise<BlockResults>;
+  /** Throws CliError unless an input may end after this number of rows. */
+  readonly refuseOtherEnd: (rows: number) => void;
 };
 
 export type BlockResults = { readonly results: readonly Result[]; readonly unitsCharged: number };

@@ -33,7 +33,6 @@ export function createJobVerifier({ client, url, job, task, afterRow }: JobResul
       if (!hasKnownStatus(task, result)) throw foreignReply(url, EXIT.stopped);
       block.push(result);
     }
-    if (items.length < BLOCK_ROWS_MAX && row !== job.counts.rows) throw other;
     const unitsCharged = uncountedUnits;
     uncountedUnits = 0;
     return { results: block, unitsCharged };
@@ -50,6 +49,9 @@ export function createJobVerifier({ client, url, job, task, afterRow }: JobResul
       return taken.catch((error: unknown) => {
         throw cliError(error, url, EXIT.stopped);
       });
+    },
+    refuseOtherEnd(rows) {
+      if (rows !== job.counts.rows) throw other;
     },
     [Symbol.asyncDispose]: async () => {
       await results.return();

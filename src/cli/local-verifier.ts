@@ -37,6 +37,7 @@ export function createLocalVerifier(
       results: await verifyItems(runner, task, items, stop.signal),
       unitsCharged: 0,
     }),
+    refuseOtherEnd() {},
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -28,6 +28,7 @@ export async function createServerVerifier(
       if (!isReadable || !isUnitCount(block.unitsCharged)) throw foreignReply(url, EXIT.stopped);
       return block;
     },
+    refuseOtherEnd() {},
     [Symbol.asyncDispose]: async () => {},
   };
 }

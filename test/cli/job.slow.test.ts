@@ -218,6 +218,33 @@ describe("a file as a job", () => {
     }
   });
 
+  test("a file that ends where a block of a longer job does is of another file", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp() };
+    const { job_id: jobId } = await clientOf(env.ASSAY_API_KEY).createJob({ rows: emails }, { dns: false });
+    await room.write("first.txt", emails.slice(0, 1_000).join("\n"));
+    const { exitCode, stderr } = await room.run(
+      ["first.txt", "-q", "-o", "first.csv", "--server", server.url, "--attach", jobId],
+      { env },
+    );
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`The job ${jobId} is of another file.`)]);
+  });
+
+  test("a job goes on with an output that a run of smaller blocks has begun", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp("free") };
+    const client = clientOf(env.ASSAY_API_KEY);
+    const rows = emails.slice(0, 990);
+    await client.createJob({ rows: emails.slice(0, 700) }, { dns: false });
+    await room.write("blocks.txt", rows.join("\n"));
+    const args = ["blocks.txt", "--no-dns", "-q", "-o", "blocks.csv", "--server", server.url];
+    const { exitCode } = await room.run([...args, "--partial"], { env });
+    expect([exitCode, (await room.read("blocks.csv")).trimEnd().split("\n").length]).toEqual([3, 301]);
+    await client.changePlan({ plan: "starter" });
+    const { job_id: jobId } = await client.createJob({ rows }, { dns: false });
+    expect(await room.run([...args, "--attach", jobId], { env })).toMatchObject({ exitCode: 0, stderr: "" });
+    const written = (await room.read("blocks.csv")).trimEnd().split("\n").slice(1);
+    expect(written.map((row) => row.split(",")[0])).toEqual(rows);
+  });
+
   test("the way back has the options by which the file is read and the results are written", async () => {
     await using slow = await startTestServer({ zone: `${TEST_ZONE}\n*.slow.com !silent` });
     const env = { ASSAY_API_KEY: await slow.signUp() };
