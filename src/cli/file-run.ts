@@ -1,4 +1,3 @@
-import { lockOutput } from "../app/output-lock.ts";
 import { hintFor } from "../tables/csv-form.ts";
 import { createTable, type TableForm } from "../tables/table.ts";
 import { KINDS, type Task } from "../tables/task.ts";
@@ -9,6 +8,7 @@ import { CliError } from "./failure.ts";
 import type { FileRun, FileRunDependencies } from "./file-run-options.ts";
 import { type Input, type InputOptions, openRows } from "./input.ts";
 import { openOutput, statOf } from "./output.ts";
+import { claimOutput } from "./output-claim.ts";
 import { type Budget, costOf, costText, refuseOverBudget } from "./run-cost.ts";
 import { createLedger } from "./run-ledger.ts";
 import { openSource, type Source } from "./source.ts";
@@ -18,7 +18,12 @@ import { openSource, type Source } from "./source.ts";
  * that is a file, a checkpoint to resume from. Throws CliError.
  */
 export async function verifyFile(run: FileRun, dependencies: FileRunDependencies): Promise<number> {
-  using _ = run.output === null ? null : takeOutput(run.output);
+  using _ = claimOutput(run.output);
+  return await verifyIntoClaimed(run, dependencies);
+}
+
+/** Checks a file as `verifyFile` does, into an output that this process has claimed already. */
+export async function verifyIntoClaimed(run: FileRun, dependencies: FileRunDependencies): Promise<number> {
   const from = run.resume ? checkpointOf(run) : null;
   const source = openSource(run.input.path, run.input.encoding);
   const input = await openRows(source, run.task.kind, run.input);
@@ -57,14 +62,6 @@ export async function verifyFile(run: FileRun, dependencies: FileRunDependencies
     blockRows,
     from,
   });
-}
-
-/** Throws CliError where another process writes the output: by its lock, and on Linux by the checkpoint, which names it. */
-function takeOutput(output: string): Disposable {
-  refuseOtherWriter(output);
-  const lock = lockOutput(output);
-  if (lock !== null) return lock;
-  throw new CliError(`${output} is being written by another process: wait for its end, or end it.`);
 }
 
 /** Estimates the cost of the run by reading the whole input. Throws CliError where it is too high. */

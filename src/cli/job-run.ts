@@ -7,12 +7,13 @@ import { isDocumentType } from "../contract/words.ts";
 import type { Task } from "../tables/task.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
-import { verifyFile } from "./file-run.ts";
+import { verifyIntoClaimed } from "./file-run.ts";
 import type { FileRun, FileRunDependencies, JobRun } from "./file-run-options.ts";
 import { readJobState, removeJobState } from "./job-state.ts";
 import { type Upload, uploadAsNew, uploadItems } from "./job-upload.ts";
 import { createJobVerifier } from "./job-verifier.ts";
 import { statOf } from "./output.ts";
+import { claimOutput } from "./output-claim.ts";
 import { counted, createProgress, grouped, type Progress } from "./progress.ts";
 import { cliError, jobFrom } from "./server-reply.ts";
 import { comeBack, wayBack } from "./way-back.ts";
@@ -26,6 +27,8 @@ export type JobRunDependencies = FileRunDependencies & { readonly apiKey: string
 export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies): Promise<number> {
   const { url, retriesMax } = run.server;
   const client = createClient({ baseUrl: url, apiKey: dependencies.apiKey, retriesMax });
+  // The output is claimed before there is a job: a second run would pay for another one.
+  using _ = claimOutput(run.output);
   const known = stateOf(run);
   let jobId = run.job.attach ?? known?.jobId ?? null;
   let job: Job | null = null;
@@ -99,7 +102,7 @@ async function writeResults(
     output !== null && !run.force && readCheckpoint(output) !== null && statOf(output) !== null;
   const resume = isHalfDone && (run.resume || run.job.attach !== null);
   const afterRow = resume ? (readCheckpoint(output ?? "")?.rows ?? 0) : 0;
-  const exitCode = await verifyFile(
+  const exitCode = await verifyIntoClaimed(
     { ...run, task, resume },
     {
       ...dependencies,

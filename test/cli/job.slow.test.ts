@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
+import { until } from "../support/caller.ts";
 import { startTestServer, TEST_ZONE } from "../support/server.ts";
-import { openCommandRoom } from "./command.ts";
+import { openCommandRoom, type Ran } from "./command.ts";
 
 // Processes of their own on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -243,6 +244,25 @@ describe("a file as a job", () => {
     expect(await room.run([...args, "--attach", jobId], { env })).toMatchObject({ exitCode: 0, stderr: "" });
     const written = (await room.read("blocks.csv")).trimEnd().split("\n").slice(1);
     expect(written.map((row) => row.split(",")[0])).toEqual(rows);
+  });
+
+  test("of job runs that begin on one output at once one has a job, and the others are refused", async () => {
+    await using slow = await startTestServer({ zone: `${TEST_ZONE}\n*.slow.com !silent` });
+    const env = { ASSAY_API_KEY: await slow.signUp() };
+    const client = createClient({ baseUrl: slow.url, apiKey: env.ASSAY_API_KEY });
+    await room.write("race.txt", "ann@good.com\nbob@a.slow.com");
+    const args = ["race.txt", "-q", "-o", "race.csv", "--server", slow.url, "--job"];
+    const runs = Array.from({ length: 3 }, () => room.start(args, { env }));
+    const ends: Ran[] = [];
+    const ended = runs.map((run) => run.ended.then((ran) => ends.push(ran)));
+    await until("the refusals of the others", () => ends.length >= 2, 20_000);
+    const sentence = "race.csv is being written by another process: wait for its end, or end it.\n";
+    expect(ends).toEqual(Array(2).fill({ exitCode: 1, stdout: "", stderr: sentence }));
+    await until("the job", async () => (await client.jobs({ status: "running" })).data.length > 0);
+    for (const { child } of runs) child.kill("SIGINT");
+    await Promise.all(ended);
+    expect((await client.jobs()).data).toHaveLength(1);
+    expect(await room.exists("race.csv.resume.lock")).toBe(false);
   });
 
   test("the way back has the options by which the file is read and the results are written", async () => {
