@@ -3,14 +3,13 @@ import type { Job } from "../client/contract-types.ts";
 import { RefusedError, UnreachableError } from "../client/failure.ts";
 import { hasEnded } from "../client/job-watch.ts";
 import { UNREADABLE } from "../client/transport.ts";
-import { isDocumentType } from "../contract/words.ts";
-import type { Task } from "../tables/task.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyIntoClaimed } from "./file-run.ts";
 import type { FileRun, FileRunDependencies, JobRun } from "./file-run-options.ts";
 import { readJobState, removeJobState } from "./job-state.ts";
-import { type Upload, uploadAsNew, uploadItems } from "./job-upload.ts";
+import { taskOfJob } from "./job-task.ts";
+import { dropUnknown, fieldsOfRun, type Upload, uploadAsNew, uploadItems } from "./job-upload.ts";
 import { createJobVerifier } from "./job-verifier.ts";
 import { statOf } from "./output.ts";
 import { claimOutput } from "./output-claim.ts";
@@ -40,17 +39,16 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
   try {
     job = jobId === null ? null : jobFrom(url, await client.job(jobId));
     const upload: Upload = { client, run, progress };
-    if (job === null) {
+    if (job?.status === "receiving" && known !== null) job = jobFrom(url, await uploadItems(upload, known));
+    else if (job === null || job.status === "receiving") {
+      const fields = job === null ? fieldsOfRun(run) : await dropUnknown(upload, job);
+      jobId = null;
       const onCreated = (created: string) => {
         jobId = created;
-        if (!run.quiet) dependencies.stderr.write(`The job is ${jobId}.\n`);
+        const sent = job === null ? "The job" : `The upload ${job.job_id} is sent anew: the job`;
+        if (!run.quiet) dependencies.stderr.write(`${sent} is ${jobId}.\n`);
       };
-      job = jobFrom(url, await uploadAsNew(upload, { server: url, onCreated }));
-    } else if (job.status === "receiving") {
-      const task = JSON.stringify(run.task);
-      const unknown = { version: 1 as const, jobId: job.job_id, server: url, task, parts: [] };
-      const begun = known?.jobId === job.job_id ? known : unknown;
-      job = jobFrom(url, await uploadItems(upload, begun));
+      job = jobFrom(url, await uploadAsNew(upload, { server: url, fields, onCreated }));
     }
     progress.stop();
     progress = progressOf(run, dependencies, job.counts.rows);
@@ -97,7 +95,7 @@ async function writeResults(
   job: Job,
 ): Promise<number> {
   const { output } = run;
-  const task = taskOf(run.task, job);
+  const task = taskOfJob(run.task, job);
   const isHalfDone =
     output !== null && !run.force && readCheckpoint(output) !== null && statOf(output) !== null;
   const resume = isHalfDone && (run.resume || run.job.attach !== null);
@@ -114,7 +112,10 @@ async function writeResults(
   return exitCode;
 }
 
-/** The job that an earlier run began for this output; null without one. Throws CliError rather than begin another. */
+/**
+ * Returns the job that an earlier run began for this output, with --attach only if it is the named one; null without one.
+ * Throws CliError rather than begin another.
+ */
 function stateOf(run: JobRun) {
   const { output, resume, force, server, task, job } = run;
   if (output === null) {
@@ -122,7 +123,7 @@ function stateOf(run: JobRun) {
     return null;
   }
   const known = readJobState(output);
-  if (job.attach !== null) return known?.jobId === job.attach ? known : null;
+  if (job.attach !== null) return known?.jobId === job.attach && !force ? known : null;
   if (known === null || force) {
     const before = statOf(output);
     if (!force && before?.isFile() === true && before.size > 0) {
@@ -165,19 +166,4 @@ function unfinished(run: JobRun, job: Job): CliError {
       ? "it goes on by itself when the account has units again"
       : `POST /v1/jobs/${jobId}/resume goes on with it`;
   return new CliError(`The job is paused ${done}: ${why}. ${comeBack(run, jobId, job)}`, EXIT.stopped);
-}
-
-/** The task of the job, which may have been begun with other options. Throws CliError where it is of another kind. */
-function taskOf(asked: Task, { job_id: jobId, kind, options }: Job): Task {
-  if (kind !== asked.kind) throw new CliError(`The job ${jobId} is one of the kind ${kind}.`);
-  switch (kind) {
-    case "email":
-      return { kind, deep: options.deep, dns: options.dns };
-    case "phone":
-      return { kind, country: options.country };
-    case "identity": {
-      const { type } = options;
-      return { kind, type: type !== null && isDocumentType(type) ? type : null };
-    }
-  }
 }

@@ -11,7 +11,7 @@ export type JobState = {
   readonly server: string;
   /** The task, as JSON: a job run resumes only with the same. */
   readonly task: string;
-  /** SHA-256 of each part that is on the server, in order. */
+  /** SHA-256 of each part that was sent, in order. The last one may not have arrived. */
   readonly parts: readonly string[];
 };
 

@@ -4,11 +4,11 @@ import type { Job, JobFields } from "../client/contract-types.ts";
 import { RefusedError } from "../client/failure.ts";
 import { partsOf } from "../client/job-input.ts";
 import { listNameOf } from "../tables/list-name.ts";
-import type { Task } from "../tables/task.ts";
 import { CliError } from "./failure.ts";
 import type { FileRun } from "./file-run-options.ts";
 import { openRows } from "./input.ts";
 import { type JobState, readJobState, removeJobState, writeJobState } from "./job-state.ts";
+import { fieldsLike, fieldsOfTask } from "./job-task.ts";
 import type { Progress } from "./progress.ts";
 import { jobFrom } from "./server-reply.ts";
 import { openSource } from "./source.ts";
@@ -19,17 +19,43 @@ export type Upload = {
   readonly progress: Progress;
 };
 
+export type NewUpload = {
+  readonly server: string;
+  readonly fields: JobFields;
+  readonly onCreated: (jobId: string) => void;
+};
+
 const PART_BYTES = 4_194_304;
+/** The largest number that a part may have. */
+const PART_LAST = 10_000;
+
+/** Returns the fields of the job that a run asks for. */
+export function fieldsOfRun({ task, partial, input }: FileRun): JobFields {
+  const name = listNameOf(basename(input.path));
+  return { ...fieldsOfTask(task), name, when_out_of_units: partial ? "pause" : "refuse" };
+}
+
+/**
+ * Drops an upload whose parts are not known here, and returns the fields of a job like it: parts of a longer file would be
+ * joined with those that are sent now. Throws CliError where the file cannot be opened or is of another kind, and
+ * RefusedError where the job was started.
+ */
+export async function dropUnknown({ client, run }: Upload, job: Job): Promise<JobFields> {
+  const { input, task } = run;
+  const fields = fieldsLike(task, job);
+  await openRows(openSource(input.path, input.encoding), task.kind, input);
+  // Behind a gap no start succeeds, and one that is under way refuses the part: a job that charges is never deleted.
+  await client.putJobPart(job.job_id, PART_LAST, new Uint8Array());
+  await client.deleteJob(job.job_id);
+  return fields;
+}
 
 /** Creates the job that the file is uploaded to. */
-async function createUploadOf({ client, run }: Upload, server: string): Promise<JobState> {
-  const { task, partial, input, output } = run;
-  const name = listNameOf(basename(input.path));
-  const fields: JobFields = {
-    ...fieldsOf(task),
-    name,
-    when_out_of_units: partial ? "pause" : "refuse",
-  };
+async function createUploadOf(
+  { client, run }: Upload,
+  { server, fields }: Pick<NewUpload, "server" | "fields">,
+): Promise<JobState> {
+  const { task, output } = run;
   const created = await client.createUpload("application/x-ndjson", fields);
   const { job_id: jobId } = jobFrom(server, created);
   const state: JobState = { version: 1, jobId, server, task: JSON.stringify(task), parts: [] };
@@ -50,12 +76,9 @@ async function dropFormer({ client, run }: Upload, server: string): Promise<void
 }
 
 /** Uploads the file as a new job, and starts it. Where it cannot be read there is no job: one would count for a day. */
-export async function uploadAsNew(
-  upload: Upload,
-  { server, onCreated }: { readonly server: string; readonly onCreated: (jobId: string) => void },
-): Promise<Job> {
+export async function uploadAsNew(upload: Upload, { server, fields, onCreated }: NewUpload): Promise<Job> {
   await dropFormer(upload, server);
-  const state = await createUploadOf(upload, server);
+  const state = await createUploadOf(upload, { server, fields });
   onCreated(state.jobId);
   try {
     return await uploadItems(upload, state);
@@ -90,14 +113,16 @@ export async function uploadItems({ client, run, progress }: Upload, begun: JobS
     const digest = new Bun.CryptoHasher("sha256").update(part).digest("base64");
     const known = begun.parts[n];
     n += 1;
-    if (known === digest) continue;
-    if (known !== undefined) {
-      throw new CliError("The input is not the one that the upload was begun with; start anew with --force.");
+    if (known !== undefined && known !== digest) throw otherInput();
+    if (n < begun.parts.length) continue;
+    if (known === undefined) {
+      state = { ...state, parts: [...state.parts, digest] };
+      writeJobState(output, state);
     }
     await client.putJobPart(begun.jobId, n, part);
-    state = { ...state, parts: [...state.parts, digest] };
-    writeJobState(output, state);
   }
+  // The server would join the parts behind the end of a shorter file with it.
+  if (n < begun.parts.length) throw otherInput();
   try {
     return await client.startJob(begun.jobId);
   } catch (error) {
@@ -109,13 +134,6 @@ export async function uploadItems({ client, run, progress }: Upload, begun: JobS
   }
 }
 
-function fieldsOf(task: Task): JobFields {
-  switch (task.kind) {
-    case "email":
-      return { kind: "email", deep: task.deep, dns: task.dns };
-    case "identity":
-      return task.type === null ? { kind: "identity" } : { kind: "identity", type: task.type };
-    case "phone":
-      return task.country === null ? { kind: "phone" } : { kind: "phone", country: task.country };
-  }
+function otherInput(): CliError {
+  return new CliError("The input is not the one that the upload was begun with; start anew with --force.");
 }
