@@ -107,14 +107,12 @@ async function replyTo(
   // A kept reply, or one in a single piece, is compressed as a whole.
   const isStreamed = entry === null && chunkCount > WHOLE_CHUNKS_MAX;
   const encoding = isStreamed ? replyEncoding(call.request) : null;
-  const { signal } = stop;
   const { results, unitsPerItem } = await verifyWhileChunking(dependencies, route, batchCall, chunked, {
     lines,
     encoding,
-    signal,
+    signal: stop.signal,
+    cleanUp,
   });
-  // Where nobody reads them, or no further, the rest is not held.
-  cleanUp.defer(() => void results.return().catch(() => undefined));
   const { distinct } = await chunked.ended;
   // The chunks hold the items until the reply is read.
   cleanUp.use(body.moveHold());
@@ -122,7 +120,7 @@ async function replyTo(
   cleanUp.defer(() => reservation.release());
   const run: BatchRun = {
     call,
-    signal,
+    signal: stop.signal,
     statuses: SUMMARY_WORDS[route.kind],
     count,
     chunkCount,
@@ -138,7 +136,7 @@ async function replyTo(
     if (chunkCount <= WHOLE_CHUNKS_MAX) return await replyWhole(run);
     return await replyStreamed(run, cleanUp, readerStallMs);
   } catch (error) {
-    if (!isCalledOff(signal, error)) throw error;
+    if (!isCalledOff(stop.signal, error)) throw error;
     return unreadReply(run);
   }
 }
@@ -153,18 +151,24 @@ async function verifyWhileChunking(
   route: BatchRoute,
   { query, account }: BatchCall,
   chunked: ChunkedBody,
-  { lines, encoding, signal }: Pick<BatchRun, "lines" | "encoding" | "signal">,
+  {
+    lines,
+    encoding,
+    signal,
+    cleanUp,
+  }: Pick<BatchRun, "lines" | "encoding" | "signal"> & { readonly cleanUp: DisposableStack },
 ): Promise<Pick<BatchRun, "results" | "unitsPerItem">> {
   try {
     const settings = { ...query, ...chunked.options };
     route.check(settings);
     const unitsPerItem = route.unitsPerItem(settings);
-    const results = runner.verify(chunked, verifyOptions(settings, lines, encoding, account), signal);
+    const verified = runner.verify(chunked, verifyOptions(settings, lines, encoding, account), signal);
     // Before all is chunked the duplicates are not known, so this starts early only if they could be paid for too.
-    return {
-      unitsPerItem,
-      results: meter.covers(account, chunked.count * unitsPerItem) ? prefetch(results) : results,
-    };
+    const isCovered = meter.covers(account, chunked.count * unitsPerItem);
+    const results = isCovered ? prefetch(verified) : verified;
+    // Where nobody reads them, or no further, the rest is not held.
+    cleanUp.defer(() => void results.return().catch(() => undefined));
+    return { unitsPerItem, results };
   } finally {
     await chunked.ended.catch(() => undefined);
   }
