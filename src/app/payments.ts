@@ -15,7 +15,7 @@ const VERIFY_DEADLINE_MS = 10_000;
 const SETTLE_DEADLINE_MS = 20_000;
 const POLL_DELAY_MS = 1000;
 const IN_FLIGHT_MAX = 2000;
-/** A quarter of all, so that no payer keeps the others out. */
+/** A quarter of all, so that no payer keeps the others out; an unverified payment counts for its client's address. */
 const IN_FLIGHT_PER_PAYER_MAX = 500;
 
 /**

@@ -123,6 +123,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
       const work = await prepare(call, body);
       return await take({
         ...work,
+        tenant: clientAddressKey(call.clientAddress()),
         offer: offerOf(call, work),
         headers,
         // One character for each byte, so that different bodies are different texts.

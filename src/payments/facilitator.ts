@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseObject } from "../platform/json-value.ts";
-import { createSemaphore, type Semaphore } from "../platform/semaphore.ts";
+import { createSemaphore } from "../platform/semaphore.ts";
 import { findNetwork } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
 import type { SentPayment } from "./x402-codec.ts";
@@ -24,6 +24,7 @@ export type SettleOutcome =
   | { readonly kind: "unknown"; readonly reason: string };
 
 export type Facilitator = {
+  /** The number at a time must be bounded by callers. */
   readonly verify: (request: FacilitatorRequest) => Promise<VerifyOutcome>;
   readonly settle: (request: FacilitatorRequest) => Promise<SettleOutcome>;
   /** Returns the fee payer of each Solana network that it serves, by CAIP-2 id; null when it cannot be asked. */
@@ -44,8 +45,8 @@ export type FacilitatorOptions = {
   readonly settleDeadlineMs: number;
 };
 
-/** Payments that are verified at a time, and as many that are settled; the deadline of the others begins with their turn. */
-const CONCURRENCY = 32;
+/** Payments that are settled at a time; the deadline of the others begins with their turn. */
+const SETTLEMENTS_MAX = 32;
 /** The first call waits for it. */
 const SUPPORTED_DEADLINE_MS = 3000;
 const ANSWER_BYTES_MAX = 262_144;
@@ -84,25 +85,20 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
       return { status: 0, fields: null, failure: reasonOf(error instanceof Error ? error.message : error) };
     }
   };
-  const verifying = createSemaphore(CONCURRENCY);
-  const settling = createSemaphore(CONCURRENCY);
+  const settlements = createSemaphore(SETTLEMENTS_MAX);
   return {
-    verify: (request) =>
-      bounded(verifying, async () => readVerify(await ask("verify", request, verifyDeadlineMs))),
-    settle: (request) =>
-      bounded(settling, async () => readSettle(await ask("settle", request, settleDeadlineMs), request)),
+    verify: async (request) => readVerify(await ask("verify", request, verifyDeadlineMs)),
+    async settle(request) {
+      const release = await settlements.acquire();
+      try {
+        return readSettle(await ask("settle", request, settleDeadlineMs), request);
+      } finally {
+        release();
+      }
+    },
     feePayers: async () =>
       readFeePayers(await ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, verifyDeadlineMs))),
   };
-}
-
-async function bounded<T>({ acquire }: Semaphore, work: () => Promise<T>): Promise<T> {
-  const release = await acquire();
-  try {
-    return await work();
-  } finally {
-    release();
-  }
 }
 
 type Answer = { readonly status: number; readonly fields: JsonObject | null; readonly failure?: string };

@@ -36,6 +36,11 @@ export type PreparedAnswer =
 /** One call of a paid route. */
 export type PaidCall = {
   readonly headers: { get(name: string): string | null };
+  /**
+   * Opaque: the key of the client's address, as the payer is not known before its payment is verified. The calls of the
+   * service itself have none.
+   */
+  readonly tenant?: string;
   readonly offer: Offer;
   /** Why the payment matches no requirement, where that is known better here. */
   readonly mismatch?: string;

@@ -25,6 +25,7 @@ import { createPaymentReservations } from "./payment-reservations.ts";
 import { paymentView } from "./payment-view.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult, settle } from "./settlement.ts";
 import { createSettlementPoll } from "./settlement-poll.ts";
+import { createVerificationTurns } from "./verification-turns.ts";
 import { matchRequirement, networkOf } from "./x402-codec.ts";
 
 /** Takes payments for calls, each for one answer. */
@@ -56,6 +57,7 @@ export type PaymentsOptions = {
   readonly payees: readonly Payee[];
   /** The wait before a settlement of unknown outcome is sent again; it doubles up to a minute. */
   readonly pollDelayMs: number;
+  /** Of these, half may be unverified (see `createVerificationTurns`), so that what is free to send does not fill them. */
   readonly inFlightMax: number;
   readonly inFlightPerPayerMax: number;
 };
@@ -63,6 +65,7 @@ export type PaymentsOptions = {
 /** Takes 10 ms. */
 const PRUNED_ROWS_MAX = 100;
 const POLL_DELAY_MS_MAX = 60_000;
+const UNVERIFIED_PART = 0.5;
 
 export function createPayments(dependencies: PaymentsDependencies, options: PaymentsOptions): Payments {
   const { store, facilitator, clock, turns, reportError } = dependencies;
@@ -70,6 +73,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   const hasSolana = options.payees.some(({ network }) => network.kind === "solana");
   const feePayerOf = async () => (hasSolana ? await feePayers.current() : () => null);
   const reservations = createPaymentReservations({ perPayerMax: options.inFlightPerPayerMax });
+  const verifications = createVerificationTurns({ unverifiedMax: options.inFlightMax * UNVERIFIED_PART });
   const answers = createPaymentAnswers({ ...dependencies, reservations });
   let waiting = 0;
   const poll = createSettlementPoll({
@@ -136,7 +140,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const reason = unfit(identity, requirement, clock.now());
     if (reason !== null) return challenge(call, requirements, reason);
     const request = facilitatorRequest(sent, identity.payload, requirement, call.offer);
-    const verified = await facilitator.verify(request);
+    const verified = await verifications.inTurn(call.tenant ?? "", () => facilitator.verify(request));
     if (verified.kind === "invalid") return challenge(call, requirements, verified.reason);
     if (verified.kind === "unreachable" || !isPayer(verified.payer, identity)) return cannotVerify();
     // Again after the facilitator's answer, which may have taken long.

@@ -69,6 +69,8 @@ export function startPaidServer(options: PaidServerOptions) {
   let calls = 0;
   const boundary = testBoundary({
     newRequestId: () => `req_${++calls}`,
+    // So that one test can call from several addresses.
+    trustProxy: true,
     server: () => app.server,
     reportBug: (_call, error) => bugs.push(error),
   });
