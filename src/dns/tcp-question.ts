@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
 
@@ -13,7 +14,8 @@ const LENGTH_OCTETS = 2;
 
 /**
  * Sends a query over a TCP connection of its own, and returns a function that closes it without a callback. The
- * caller sets the deadline. Bun's own sockets take a third of the CPU time of those of `node:net`.
+ * caller sets the deadline. Bun's own sockets take 0.05 ms of CPU time less than those of `node:net`, but cannot be closed
+ * while they connect: to a server that drops what comes by TCP, each would stay for two minutes.
  */
 export function askByTcp(server: ServerAddress, query: Query, id: number, outcome: TcpOutcome): () => void {
   const framed = Buffer.alloc(LENGTH_OCTETS + query.packet.length);
@@ -23,12 +25,12 @@ export function askByTcp(server: ServerAddress, query: Query, id: number, outcom
 
   const reader = createMessageReader();
   let ended = false;
-  let socket: Bun.Socket | null = null;
+  const socket = connect({ host: server.ip, port: server.port });
 
   function end(report?: () => void): void {
     if (ended) return;
     ended = true;
-    socket?.terminate();
+    socket.destroy();
     report?.();
   }
   const fail = () => end(outcome.onFailure);
@@ -40,22 +42,10 @@ export function askByTcp(server: ServerAddress, query: Query, id: number, outcom
     end(() => (matches ? outcome.onReply(message) : outcome.onFailure()));
   }
 
-  void Bun.connect({
-    hostname: server.ip,
-    port: server.port,
-    socket: {
-      open(opened) {
-        socket = opened;
-        // A query is far smaller than any send buffer: it is written whole or not at all.
-        if (ended) opened.terminate();
-        else if (opened.write(framed) < framed.length) fail();
-      },
-      data: (_socket, chunk) => receive(chunk),
-      close: fail,
-      error: fail,
-      connectError: fail,
-    },
-  }).catch(fail);
+  socket.on("data", receive);
+  for (const event of ["end", "error", "close"]) socket.on(event, fail);
+  // Sent once the connection is there.
+  socket.write(framed);
   return () => end();
 }
 
