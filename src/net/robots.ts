@@ -6,7 +6,11 @@ type RobotsRule = { readonly pattern: string; readonly allows: boolean };
 /** The bytes of a robots.txt that are fetched, and the characters that are read. */
 export const ROBOTS_LENGTH_MAX = 65_536;
 
-/** Returns the rules of a robots.txt for an agent (RFC 9309), of its first 64 KB. */
+/** Rules that are kept, and the length of a path that is matched: with both at their most, a match takes 2 ms. */
+export const ROBOTS_RULES_MAX = 500;
+const PATH_LENGTH_MAX = 2048;
+
+/** Returns the first 500 rules of a robots.txt for an agent (RFC 9309), of its first 64 KB. */
 export function robotsRules(text: string, agent: string): RobotsRules {
   let applies = false;
   let inRules = false;
@@ -22,14 +26,19 @@ export function robotsRules(text: string, agent: string): RobotsRules {
       applies ||= rule.replace(/\/.*$/, "").trim().toLowerCase() === agent.toLowerCase();
     } else if (field === "allow" || field === "disallow") {
       inRules = true;
-      if (applies && rule !== "") rules.push({ pattern: rule, allows: field === "allow" });
+      if (applies && rule !== "" && rules.length < ROBOTS_RULES_MAX)
+        rules.push({ pattern: rule, allows: field === "allow" });
     }
   }
   return rules;
 }
 
-/** Whether the rules disallow a path: the longest match decides, `Allow` wins a tie. */
+/**
+ * Whether the rules disallow a path: the longest match decides, `Allow` wins a tie. A path of more than 2,048 characters
+ * is not matched: it is disallowed where any path is.
+ */
 export function isDisallowed(rules: RobotsRules, path: string): boolean {
+  if (path.length > PATH_LENGTH_MAX) return rules.some(({ allows }) => !allows);
   let best: RobotsRule | null = null;
   for (const rule of rules) {
     const length = rule.pattern.length - (best?.pattern.length ?? 0);

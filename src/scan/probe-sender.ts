@@ -20,7 +20,7 @@ export type ProbeSender = {
   /** Sends as many of these as extra requests are left. */
   readonly sendExtra: (planned: readonly Planned[]) => Promise<Sent[]>;
   /** Follows no redirect to an address that this holds for. */
-  readonly avoid: (isAvoided: (url: string) => boolean) => void;
+  readonly avoid: (isAvoided: (url: string) => Promise<boolean>) => void;
   /** The number of requests that may still be sent. */
   readonly left: () => number;
   /** Sets the number of extra requests: those beyond the planned ones. */
@@ -52,7 +52,7 @@ export function createProbeSender(
 ): ProbeSender {
   let requests = 0;
   let extra = 0;
-  let isAvoided = (_url: string): boolean => false;
+  let isAvoided = async (_url: string): Promise<boolean> => false;
 
   async function sendOnce(planned: Planned): Promise<Sent> {
     const leftMs = deadlineMs - clock.monotonic();
@@ -91,10 +91,10 @@ export function createProbeSender(
     const sent = await inTurn(planned);
     const tries = sent.map((): Tries => ({ redirects: 0, waits: 0 }));
     for (;;) {
-      const again = sent
-        .flatMap(({ exchange }, at) => nextTry(exchange, tries[at], at) ?? [])
-        .filter(({ planned: { url } }) => !isAvoided(url))
-        .slice(0, extra);
+      const again: NextTry[] = [];
+      for (const next of sent.flatMap(({ exchange }, at) => nextTry(exchange, tries[at], at) ?? [])) {
+        if (again.length < extra && !(await isAvoided(next.planned.url))) again.push(next);
+      }
       if (again.length === 0) return sent;
       extra -= again.length;
       const waitMs = Math.max(...again.map((one) => one.waitMs));

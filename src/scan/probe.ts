@@ -46,6 +46,8 @@ export const SCAN_AGENT = "assay-scan";
 const PROBING_MS_MAX = 18_500;
 /** Requests for redirects, other places and retries before the resources are probed. */
 const EXTRA_REQUESTS_MAX = 6;
+/** Addresses that are matched against robots.txt, of those that the origin names: a scan asks a few. */
+const ADDRESSES_MAX = 100;
 
 const FILES: readonly (readonly [ExchangeRole, string])[] = [
   ["root", "/"],
@@ -86,14 +88,18 @@ export async function probeOrigin(
   ]);
   const robotsText = robots[0]?.exchange.status === 200 ? robots[0].exchange.body : "";
   const rules = await step(() => robotsRules(robotsText, SCAN_AGENT));
-  const keepsOut = ({ url }: { readonly url: string }) => isDisallowed(rules, pathOf(url));
-  if (keepsOut({ url: origin })) return null;
-  sender.avoid((url) => keepsOut({ url }));
-  const isAllowed = (one: { readonly url: string }) => !keepsOut(one);
-  const kept = plan.filter(keepsOut).map((one) => notSent(one, "robots.txt keeps this scan out"));
-  const files = [...robots, ...(await sender.send(plan.filter(isAllowed))), ...kept];
+  const keepsOut = (url: string) => step(() => isDisallowed(rules, pathOf(url)));
+  if (await keepsOut(origin)) return null;
+  sender.avoid(keepsOut);
+  const allowed = await firstAllowed(plan, keepsOut, plan.length);
+  const kept = plan
+    .filter((one) => !allowed.includes(one))
+    .map((one) => notSent(one, "robots.txt keeps this scan out"));
+  const files = [...robots, ...(await sender.send(allowed)), ...kept];
   await readAll(files, step);
-  const others = await sender.sendExtra(otherPlaces(origin, files).filter(isAllowed));
+  const others = await sender.sendExtra(
+    await firstAllowed(otherPlaces(origin, files), keepsOut, OTHER_PLACES.length),
+  );
   await readAll(others, step);
   // A valid description at the alternative place counts; otherwise the usual place is reported.
   const good = others.filter(isDescription);
@@ -106,10 +112,25 @@ export async function probeOrigin(
     resources: [],
     exchanges: exchangesIn(found),
   };
-  const named = (await step(() => resourcesOf(partial, request))).filter(isAllowed);
+  const addresses = (await step(() => resourcesOf(partial, request))).slice(0, ADDRESSES_MAX);
+  const named = await firstAllowed(addresses, keepsOut, sender.left());
   const { resources, sent } = await probeResources(sender, named);
   const all = [...found, ...sent];
   return { ...partial, tls: tlsOf(origin, all), resources, exchanges: exchangesIn(all) };
+}
+
+/** Returns the first `most` that robots.txt allows. */
+async function firstAllowed<One extends { readonly url: string }>(
+  all: readonly One[],
+  keepsOut: (url: string) => Promise<boolean>,
+  most: number,
+): Promise<readonly One[]> {
+  const allowed: One[] = [];
+  for (const one of all) {
+    if (allowed.length === most) break;
+    if (!(await keepsOut(one.url))) allowed.push(one);
+  }
+  return allowed;
 }
 
 /** Parses each body in a step of its own, as the target may have made them long. */

@@ -63,6 +63,18 @@ function challengeOf(json: string): Buffer {
 const manifest = (origin: string) =>
   JSON.stringify({ version: 1, resources: Array.from({ length: 100 }, (_, n) => `${origin}/paid/${n}`) });
 
+/** 4,000 rules for scans, none of which holds, though each has to be looked for to the end of an address. */
+const LONG_RULES = `user-agent: assay-scan\n${"disallow:/*bbbc\n".repeat(4000)}`;
+const longPaths = (folder: string) =>
+  Array.from({ length: 300 }, (_, n) => `/${folder}/${n}/${"b".repeat(780)}`);
+const longManifest = (origin: string) =>
+  JSON.stringify({ version: 1, resources: longPaths("m").map((path) => `${origin}${path}`) });
+const longDocument = () =>
+  JSON.stringify({
+    openapi: "3.1.0",
+    paths: Object.fromEntries(longPaths("o").map((path) => [path, { get: { responses: { 402: {} } } }])),
+  });
+
 export async function startHostileOrigins(): Promise<HostileOrigins> {
   const servers: RawServer[] = [];
   let reached = 0;
@@ -96,6 +108,14 @@ export async function startHostileOrigins(): Promise<HostileOrigins> {
     "texts of links": (socket) => void socket.end(whole(lines("[a]("))),
     "headings without text": (socket) => void socket.end(whole(lines("#     \t"))),
     "rules of robots": (socket) => void socket.end(whole(lines("user-agent: *\nallow: /\n#"))),
+    "rules for long addresses": (socket, request) => {
+      const host = /^host: (.*)\r$/im.exec(request)?.[1] ?? "";
+      if (request.startsWith("GET /robots.txt ")) socket.end(whole(LONG_RULES));
+      else if (request.startsWith("GET /openapi.json ")) socket.end(whole(longDocument()));
+      else if (request.startsWith("GET /.well-known/x402 "))
+        socket.end(whole(longManifest(`http://${host}`)));
+      else socket.end(challenge(ENTRY, 1));
+    },
     blanks: (socket) => void socket.end(whole(" ".repeat(LENGTH))),
     "challenges of 60 KB": (socket, request) => {
       const host = /^host: (.*)\r$/im.exec(request)?.[1] ?? "";
