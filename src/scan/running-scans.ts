@@ -1,6 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import { within } from "../platform/within.ts";
+import { createScanPlaces, type ScanPlacesOptions } from "./scan-places.ts";
 
 export type ScanCaller = {
   readonly tenant: string;
@@ -33,10 +34,7 @@ export type RunningScans<Result> = {
   readonly stats: () => { readonly running: number; readonly waiting: number };
 };
 
-export type RunningScansOptions = {
-  readonly runningMax: number;
-  readonly waitingMax: number;
-  readonly waitingPerTenantMax: number;
+export type RunningScansOptions = ScanPlacesOptions & {
   /** Between the starts of two scans of one origin. */
   readonly intervalMs: number;
   /** How long a call waits for its scan before it is answered `late`. */
@@ -54,51 +52,35 @@ const LATE_CALLS_MAX = 20_000;
 type Entry<Result> = {
   readonly id: string;
   readonly outcome: Promise<Result>;
+  /** Tells that another tenant waits for it; null once it runs. */
+  share: ((tenant: string) => void) | null;
   startedMs: number;
   endedMs: number | null;
 };
 
-/** Runs one scan of an origin at a time and at most `runningMax` in all; others wait in order of arrival. */
+/** Runs one scan of an origin at a time and at most `runningMax` in all; others wait for their payer's turn. */
 export function createRunningScans<Result>(
   { clock }: { readonly clock: Clock },
   options: RunningScansOptions,
 ): RunningScans<Result> {
-  const { runningMax, waitingMax, waitingPerTenantMax, intervalMs, patienceMs, newId } = options;
+  const { intervalMs, patienceMs, newId } = options;
+  const places = createScanPlaces(options);
   const latest = new Map<string, Entry<Result>>();
   const unfinishedIds = new Set<string>();
   /** By origin and key of the call: scans whose callers were answered `late` and will call again. */
   const late = new Map<string, Entry<Result>>();
-  const waiting: { readonly tenant: string; readonly start: () => void }[] = [];
-  let running = 0;
-
-  function acquire(tenant: string): Promise<void> | null {
-    if (running < runningMax) {
-      running += 1;
-      return null;
-    }
-    const ofTenant = waiting.filter((entry) => entry.tenant === tenant).length;
-    if (waiting.length >= waitingMax || ofTenant >= waitingPerTenantMax) throw new ApiError("overloaded");
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.push({ tenant, start: resolve });
-    return promise;
-  }
-
-  function release(): void {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next.start();
-  }
 
   function start(origin: string, tenant: string, scan: (id: string) => Promise<Result>): Entry<Result> {
-    const turn = acquire(tenant);
+    const { turn, share, release } = places.acquire(tenant);
     const id = newId();
     unfinishedIds.add(id);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     promise.catch(() => undefined);
-    const entry: Entry<Result> = { id, outcome: promise, startedMs: clock.monotonic(), endedMs: null };
+    const entry: Entry<Result> = { id, outcome: promise, share, startedMs: clock.monotonic(), endedMs: null };
     const run = async (): Promise<Result> => {
       try {
         await turn;
+        entry.share = null;
         entry.startedMs = clock.monotonic();
         return await scan(id);
       } finally {
@@ -142,6 +124,7 @@ export function createRunningScans<Result>(
       if (shared === null) requireInterval(origin);
       const entry = shared ?? start(origin, tenant, scan);
       const joined = shared !== null;
+      if (joined) entry.share?.(tenant);
       const finished = await within(entry.outcome, patienceMs);
       if (finished !== null) return { kind: "finished", result: finished.result, joined };
       remember(late, key, entry, LATE_CALLS_MAX);
@@ -155,7 +138,7 @@ export function createRunningScans<Result>(
       return entry === undefined || entry.endedMs !== null ? null : entry.id;
     },
     isRunning: (id) => unfinishedIds.has(id),
-    stats: () => ({ running, waiting: waiting.length }),
+    stats: places.stats,
   };
 }
 

@@ -1,12 +1,10 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
-import { createRunningScans } from "../../src/scan/running-scans.ts";
+import { createRunningScans, type RunningScansOptions } from "../../src/scan/running-scans.ts";
 
 /** Who shares a scan, who waits, and who is refused, by a clock that tests move. */
 
-function setUp(
-  options: { runningMax?: number; waitingMax?: number; intervalMs?: number; patienceMs?: number } = {},
-) {
+function setUp(options: Partial<RunningScansOptions> = {}) {
   let ms = 0;
   let ids = 0;
   const clock = { now: () => ms, monotonic: () => ms };
@@ -22,14 +20,14 @@ function setUp(
       newId: () => `rep_${++ids}`,
     },
   );
-  const gates = new Map<string, () => void>();
+  const gates = new Map<string, PromiseWithResolvers<void>>();
   const scanned: string[] = [];
   const join = (origin: string, key: string, tenant = key) =>
     scans.join(origin, { tenant, key, arrivedMs: ms }, async (id) => {
       scanned.push(origin);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      gates.set(origin, resolve);
-      await promise;
+      const gate = Promise.withResolvers<void>();
+      gates.set(origin, gate);
+      await gate.promise;
       return `${origin} by ${id}`;
     });
   return {
@@ -38,7 +36,12 @@ function setUp(
     join,
     finish: async (origin: string) => {
       await turn();
-      gates.get(origin)?.();
+      gates.get(origin)?.resolve();
+      await turn();
+    },
+    fail: async (origin: string) => {
+      await turn();
+      gates.get(origin)?.reject(new Error("the store fails"));
       await turn();
     },
     pass: (more: number) => {
@@ -93,16 +96,16 @@ test("a refusal names the interval that is set", async () => {
   expect(() => scans.requireJoinable("a")).toThrow("This origin is scanned every 3600 s at most.");
 });
 
-test("past capacity scans wait in order, no caller takes all the places, and the rest is refused", async () => {
+test("past capacity scans wait by turns of their callers, no caller takes all the places, and the rest is refused", async () => {
   const { join, scans, scanned, finish } = setUp();
   const joined = [join("a", "1"), join("b", "2"), join("c", "3", "x"), join("d", "4", "x")];
   expect(await codeOf(join("e", "5", "x"))).toBe("overloaded");
   joined.push(join("f", "6"));
   expect(await codeOf(join("g", "7"))).toBe("overloaded");
   expect([scanned, scans.stats()]).toEqual([["a", "b"], { running: 2, waiting: 3 }]);
-  for (const origin of ["a", "b", "c", "d", "f"]) await finish(origin);
+  for (const origin of ["a", "b", "c", "f", "d"]) await finish(origin);
   await Promise.all(joined);
-  expect([scanned, scans.stats()]).toEqual([["a", "b", "c", "d", "f"], { running: 0, waiting: 0 }]);
+  expect([scanned, scans.stats()]).toEqual([["a", "b", "c", "f", "d"], { running: 0, waiting: 0 }]);
 });
 
 test("a call that was late and comes back for another origin gets a scan of that one", async () => {
@@ -112,6 +115,38 @@ test("a call that was late and comes back for another origin gets a scan of that
   const other = join("b", "1");
   await finish("b");
   expect(await other).toEqual({ kind: "finished", result: "b by rep_2", joined: false });
+});
+
+test("a scan gets the next free place before any of a caller who has more running", async () => {
+  const { join, scanned, finish } = setUp({ waitingMax: 60, waitingPerTenantMax: 50 });
+  const many = Array.from({ length: 52 }, (_, n) => join(`m${n}`, `m${n}`, "greedy"));
+  const one = join("one", "1", "honest");
+  await finish("m0");
+  expect(scanned).toEqual(["m0", "m1", "one"]);
+  await finish("one");
+  for (let n = 1; n < 52; n += 1) await finish(`m${n}`);
+  expect(await one).toMatchObject({ result: "one by rep_53", joined: false });
+  expect(await Promise.all(many)).toHaveLength(52);
+});
+
+test("where one scan runs at a time callers have it by turns", async () => {
+  const { join, scanned, finish } = setUp({ runningMax: 1, waitingMax: 60, waitingPerTenantMax: 50 });
+  const all = ["a1", "b1", "a2", "b2", "a3", "b3"].map((origin) => join(origin, origin, origin.slice(0, 1)));
+  all.push(join("c1", "c1", "c"));
+  const order = ["a1", "b1", "c1", "a2", "b2", "a3", "b3"];
+  for (const origin of order) await finish(origin);
+  await Promise.all(all);
+  expect(scanned).toEqual(order);
+});
+
+test("a scan that waits behind others of its caller begins in the turn of another who joins it", async () => {
+  const { join, scanned, finish } = setUp({ runningMax: 1, waitingMax: 60, waitingPerTenantMax: 50 });
+  const all = ["a", "b", "c"].map((origin) => join(origin, origin, "greedy"));
+  all.push(join("c", "1", "honest"));
+  await finish("a");
+  expect(scanned).toEqual(["a", "c"]);
+  for (const origin of ["c", "b"]) await finish(origin);
+  await Promise.all(all);
 });
 
 test("a call that is late gets the same scan when it comes back, however late", async () => {
