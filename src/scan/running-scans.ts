@@ -44,19 +44,28 @@ export type RunningScansOptions = ScanPlacesOptions & {
 
 /** How long the result of a finished scan is shared: nothing fresher may be had within the interval. */
 const FRESH_MS = 10_000;
+/** And how much longer it is held, for calls that came in time and whose payment is still verified. */
+const VERIFIED_MS_MAX = 30_000;
 /** Origins whose last scan is remembered; the oldest is evicted first. */
 const ORIGINS_MAX = 20_000;
-const LATE_CALLS_MAX = 20_000;
+/** How long a call that was answered `late` may come back for its scan: as long as its payment is valid. */
+const LATE_MS = 600_000;
+/** Each with a result of up to 0.4 MB; the oldest is evicted first. */
+const LATE_CALLS_MAX = 500;
 
 /** A scan, queued, running or finished; its times are monotonic. */
 type Entry<Result> = {
   readonly id: string;
-  readonly outcome: Promise<Result>;
-  /** Tells that another tenant waits for it; null once it runs. */
+  /** Null where it has failed, and once it is too old to be shared. */
+  outcome: Promise<Result> | null;
+  /** Adds another tenant who waits for it; null once it runs. */
   share: ((tenant: string) => void) | null;
   startedMs: number;
   endedMs: number | null;
 };
+
+/** What a call waits for. */
+type Shared<Result> = { readonly entry: Entry<Result>; readonly outcome: Promise<Result> };
 
 /** Runs one scan of an origin at a time and at most `runningMax` in all; others wait for their payer's turn. */
 export function createRunningScans<Result>(
@@ -66,39 +75,70 @@ export function createRunningScans<Result>(
   const { intervalMs, patienceMs, newId } = options;
   const places = createScanPlaces(options);
   const latest = new Map<string, Entry<Result>>();
+  /** Those whose outcome is held, in order of their ends. */
+  const finished = new Set<Entry<Result>>();
   const unfinishedIds = new Set<string>();
-  /** By origin and key of the call: scans whose callers were answered `late` and will call again. */
-  const late = new Map<string, Entry<Result>>();
+  /** By origin and key of the call: scans whose callers were answered `late` and will call again, in order of that. */
+  const late = new Map<string, Shared<Result> & { readonly answeredMs: number }>();
 
-  function start(origin: string, tenant: string, scan: (id: string) => Promise<Result>): Entry<Result> {
+  function start(origin: string, tenant: string, scan: (id: string) => Promise<Result>): Shared<Result> {
     const { turn, share, release } = places.acquire(tenant);
     const id = newId();
     unfinishedIds.add(id);
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    promise.catch(() => undefined);
-    const entry: Entry<Result> = { id, outcome: promise, share, startedMs: clock.monotonic(), endedMs: null };
+    const { promise: outcome, resolve, reject } = Promise.withResolvers<Result>();
+    outcome.catch(() => undefined);
+    const entry: Entry<Result> = { id, outcome, share, startedMs: clock.monotonic(), endedMs: null };
     const run = async (): Promise<Result> => {
       try {
         await turn;
         entry.share = null;
         entry.startedMs = clock.monotonic();
-        return await scan(id);
+        const result = await scan(id);
+        finished.add(entry);
+        return result;
+      } catch (error) {
+        forgetFailed(entry);
+        throw error;
       } finally {
         entry.endedMs = clock.monotonic();
         unfinishedIds.delete(id);
         release();
+        forgetOld();
       }
     };
     run().then(resolve, reject);
     remember(latest, origin, entry, ORIGINS_MAX);
-    return entry;
+    return { entry, outcome };
+  }
+
+  /** Whoever calls again gets another scan, not the failure of this one. */
+  function forgetFailed(entry: Entry<Result>): void {
+    entry.outcome = null;
+    for (const [key, scan] of late) {
+      if (scan.entry === entry) late.delete(key);
+    }
+  }
+
+  function forgetOld(): void {
+    const nowMs = clock.monotonic();
+    for (const entry of finished) {
+      if (nowMs <= (entry.endedMs ?? nowMs) + FRESH_MS + VERIFIED_MS_MAX) break;
+      finished.delete(entry);
+      entry.outcome = null;
+    }
+    for (const [key, { answeredMs }] of late) {
+      if (nowMs <= answeredMs + LATE_MS) break;
+      late.delete(key);
+    }
   }
 
   /** Returns the scan whose result a call that came at `arrivedMs` may share, or null. */
-  function joinable(origin: string, arrivedMs: number): Entry<Result> | null {
+  function joinable(origin: string, arrivedMs: number): Shared<Result> | null {
+    forgetOld();
     const entry = latest.get(origin);
-    if (entry === undefined) return null;
-    return entry.endedMs === null || arrivedMs <= entry.endedMs + FRESH_MS ? entry : null;
+    if (entry === undefined || entry.outcome === null) return null;
+    const isShared = entry.endedMs === null || arrivedMs <= entry.endedMs + FRESH_MS;
+    return isShared ? { entry, outcome: entry.outcome } : null;
   }
 
   function requireInterval(origin: string): void {
@@ -120,14 +160,17 @@ export function createRunningScans<Result>(
       const { tenant, arrivedMs } = caller;
       // A payment that has bought nothing yet may come back for another origin.
       const key = `${origin}\n${caller.key}`;
-      const shared = late.get(key) ?? joinable(origin, arrivedMs);
+      const fresh = joinable(origin, arrivedMs);
+      const shared = late.get(key) ?? fresh;
       if (shared === null) requireInterval(origin);
-      const entry = shared ?? start(origin, tenant, scan);
-      const joined = shared !== null;
-      if (joined) entry.share?.(tenant);
-      const finished = await within(entry.outcome, patienceMs);
-      if (finished !== null) return { kind: "finished", result: finished.result, joined };
-      remember(late, key, entry, LATE_CALLS_MAX);
+      const { entry, outcome } = shared ?? start(origin, tenant, scan);
+      if (shared !== null) entry.share?.(tenant);
+      const finishedInTime = await within(outcome, patienceMs);
+      if (finishedInTime !== null) {
+        return { kind: "finished", result: finishedInTime.result, joined: shared !== null };
+      }
+      const answeredMs = clock.monotonic();
+      if (entry.outcome !== null) remember(late, key, { entry, outcome, answeredMs }, LATE_CALLS_MAX);
       return { kind: "late", id: entry.id };
     },
     requireJoinable(origin) {

@@ -149,7 +149,7 @@ test("a scan that waits behind others of its caller begins in the turn of anothe
   await Promise.all(all);
 });
 
-test("a call that is late gets the same scan when it comes back, however late", async () => {
+test("a call that is late gets the same scan when it comes back within 10 minutes, then a fresh one", async () => {
   const { join, scans, scanned, finish, pass } = setUp({ runningMax: 1, patienceMs: 5 });
   const running = join("a", "1");
   expect(await join("b", "2")).toEqual({ kind: "late", id: "rep_2" });
@@ -160,7 +160,53 @@ test("a call that is late gets the same scan when it comes back, however late", 
   ]);
   await finish("a");
   await finish("b");
-  pass(3_600_000);
+  pass(600_000);
   expect(await join("b", "2")).toEqual({ kind: "finished", result: "b by rep_2", joined: true });
   expect([scanned, scans.runningId("b"), scans.isRunning("rep_2")]).toEqual([["a", "b"], null, false]);
+  pass(1);
+  const fresh = join("b", "2");
+  await finish("b");
+  expect(await fresh).toEqual({ kind: "finished", result: "b by rep_3", joined: false });
+});
+
+test("a call whose late scan has failed gets a fresh one when it comes back, once one is due", async () => {
+  const { join, finish, fail, pass } = setUp({ patienceMs: 5 });
+  expect(await join("a", "1")).toEqual({ kind: "late", id: "rep_1" });
+  await fail("a");
+  expect(await codeOf(join("a", "1"))).toBe("rate_limited");
+  pass(60_000);
+  const again = join("a", "1");
+  await finish("a");
+  expect(await again).toEqual({ kind: "finished", result: "a by rep_2", joined: false });
+});
+
+test("results are not held once they are neither fresh nor to be had by a call that was late", async () => {
+  let ms = 0;
+  const scans = createRunningScans<object>(
+    { clock: { now: () => ms, monotonic: () => ms } },
+    {
+      ...{ runningMax: 2, waitingMax: 3, waitingPerTenantMax: 2, intervalMs: 60_000, patienceMs: 25_000 },
+      newId: () => "rep_1",
+    },
+  );
+  const results: WeakRef<object>[] = [];
+  const scanOnce = async (n: number) => {
+    const caller = { tenant: "1", key: `${n}`, arrivedMs: ms };
+    await scans.join(`${n}`, caller, async () => {
+      const result = { n };
+      results.push(new WeakRef(result));
+      return result;
+    });
+  };
+  const held = async () => {
+    await turn();
+    Bun.gc(true);
+    return results.filter((result) => result.deref() !== undefined).length;
+  };
+  for (let n = 0; n < 1000; n += 1) await scanOnce(n);
+  expect(await held()).toBe(1000);
+  ms += 40_001;
+  scans.requireJoinable("another");
+  // Some may still lie on the stack.
+  expect(await held()).toBeLessThan(20);
 });
