@@ -149,6 +149,28 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect([await one.partsOf("job_1"), await one.partFrame("job_1", 1, 0)]).toEqual([[], null]);
   });
 
+  test("a part that comes while a reader hangs takes the input from it; what is committed or deleted is left alone", async () => {
+    const job = jobRecord("job_1");
+    await one.createJob(job, null, 9);
+    const write = async (partId: string) => {
+      const part = { accountId: "acc_a", jobId: "job_1", n: 1, partId, bytes: 1 };
+      await two.addPartFrame(part, 0, new Uint8Array([1]));
+      return two.commitPart(part, job.options);
+    };
+    await one.claimInput("job_1");
+    await endLeases("one");
+    expect(await write("p1")).toBe("committed");
+    expect(await one.startJob("job_1", { status: "queued" }, null)).toBeNull();
+    // The commit was not answered, and its sender drops the part.
+    await two.dropPart("p1");
+    expect([...((await one.partFrame("job_1", 1, 0)) ?? [])]).toEqual([1]);
+    await one.changeJob("job_1", ["receiving"], { deletedAt: NOON });
+    expect(await write("p2")).toBe("started");
+    await two.dropPart("p2");
+    const [left] = await sql`SELECT count(*)::int AS frames FROM job_part_frames`;
+    expect(left.frames).toBe(1);
+  });
+
   test("of two sendings of one part to two nodes, the bytes that stay are those whose type is the job's", async () => {
     const job = jobRecord("job_1");
     await one.createJob({ ...job, status: "receiving" }, null, 9);

@@ -4,6 +4,8 @@ import type { Connection } from "../connection/connection.ts";
 import { SERVER_NOW } from "../connection/server-clock.ts";
 import { jobPartFrames as frames, jobs, jobParts as parts } from "../schema.ts";
 
+const IS_UNCOMMITTED = sql`NOT EXISTS (SELECT 1 FROM ${parts} WHERE ${parts.partId} = ${frames.partId})`;
+
 /** Parts of uploads that any node receives, and any node reads. */
 export function createPartCases({ transact, read }: Connection): PartPort {
   return {
@@ -17,13 +19,17 @@ export function createPartCases({ transact, read }: Connection): PartPort {
     commitPart: ({ accountId, jobId, n, partId, bytes }, options) =>
       transact(async (orm) => {
         const isUnread = or(isNull(jobs.reader), lt(jobs.readUntil, SERVER_NOW));
+        const isReceiving = and(eq(jobs.status, "receiving"), isNull(jobs.deletedAt));
         const [job] = await orm
-          .select({ options: jobs.options })
+          .select({ options: jobs.options, reader: jobs.reader })
           .from(jobs)
-          .where(and(eq(jobs.jobId, jobId), eq(jobs.status, "receiving"), isUnread))
+          .where(and(eq(jobs.jobId, jobId), isReceiving, isUnread))
           .for("no key update");
         if (job === undefined) return "started";
         if (job.options !== options) return "changed";
+        // A node that hung while it read the input would start the job without this part.
+        const unread = { reader: null, readUntil: null };
+        if (job.reader !== null) await orm.update(jobs).set(unread).where(eq(jobs.jobId, jobId));
         const ofPart = and(eq(parts.jobId, jobId), eq(parts.n, n));
         const [former] = await orm.select({ partId: parts.partId }).from(parts).where(ofPart);
         await orm
@@ -36,7 +42,8 @@ export function createPartCases({ transact, read }: Connection): PartPort {
 
     dropPart: (partId) =>
       transact(async (orm) => {
-        await orm.delete(frames).where(eq(frames.partId, partId));
+        // Its commit may have succeeded though its answer was lost.
+        await orm.delete(frames).where(and(eq(frames.partId, partId), IS_UNCOMMITTED));
       }),
 
     partsOf: (jobId) =>
@@ -76,10 +83,9 @@ export function createPartCases({ transact, read }: Connection): PartPort {
 
     removeAbandonedFrames: (olderThanMs) =>
       transact(async (orm) => {
-        const isAbandoned = sql`NOT EXISTS (SELECT 1 FROM ${parts} WHERE ${parts.partId} = ${frames.partId})`;
         await orm
           .delete(frames)
-          .where(and(lt(frames.writtenAt, sql`${SERVER_NOW} - ${olderThanMs}::bigint`), isAbandoned));
+          .where(and(lt(frames.writtenAt, sql`${SERVER_NOW} - ${olderThanMs}::bigint`), IS_UNCOMMITTED));
       }),
   };
 }
