@@ -226,21 +226,6 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await written()).toEqual({ counter: 1, events: 1 });
   });
 
-  test("a charge with an Idempotency-Key leaves the claim of another account with the same key alone", async () => {
-    const one = await open();
-    const [mine, other] = [await account(one, 10), await account(one, 10)];
-    const idempotencyKey = randomUUID();
-    const replyOf = ({ accountId }: { readonly accountId: string }): ReplyRecord => ({
-      ...{ accountId, idempotencyKey, fingerprint: "f", status: 200, bodyBytes: 1 },
-      ...{ expiresAt: NOON, headers: "{}", bodyFile: null, body: "x" },
-    });
-    for (const { accountId } of [mine, other]) await one.claimKey(accountId, idempotencyKey, "f");
-    expect((await one.admit(group(1, [mine.charge(1, replyOf(mine))]), RULES)).outcomes).toEqual(["charged"]);
-    expect((await one.admit(group(2, [other.charge(1, replyOf(other))]), RULES)).outcomes).toEqual([
-      "charged",
-    ]);
-  });
-
   test("a change of an account's keys is seen by the other processes", async () => {
     const [one, two] = [await open(), await open()];
     const { accountId } = await account(one, 10);

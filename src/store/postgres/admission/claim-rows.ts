@@ -1,4 +1,4 @@
-import { and, eq, lt, or, sql } from "drizzle-orm";
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Admission, ClaimOutcome } from "../../admit-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import { SERVER_NOW } from "../connection/server-clock.ts";
@@ -63,11 +63,10 @@ export async function takeClaims(
 ): Promise<ReadonlySet<string>> {
   const replies = admissions.flatMap(({ reply }) => reply ?? []);
   if (replies.length === 0) return new Set();
-  // Accounts choose their keys, so that two may have the same.
-  const isOfReply = or(...replies.map(isClaim));
+  const keys = replies.map(({ idempotencyKey }) => idempotencyKey);
   const rows = await orm
     .delete(idempotencyClaims)
-    .where(and(isOfReply, eq(idempotencyClaims.processId, processId)))
+    .where(and(inArray(idempotencyClaims.idempotencyKey, keys), eq(idempotencyClaims.processId, processId)))
     .returning({
       accountId: idempotencyClaims.accountId,
       idempotencyKey: idempotencyClaims.idempotencyKey,
