@@ -33,9 +33,11 @@ const ERASED_PER_RUN = 100;
 
 /** Erases jobs a few chunks at a time, so that calls do not wait. */
 export function createJobEraser({ store, clock, dropParts, settings }: JobEraserDependencies): JobEraser {
-  async function dropChunks(jobId: string): Promise<void> {
-    while (await store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
+  async function bySteps(erase: JobPort["eraseChunks"], jobId: string): Promise<void> {
+    while (await erase(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
   }
+
+  const dropChunks = (jobId: string): Promise<void> => bySteps(store.eraseChunks, jobId);
 
   const { note, clear } = createClearing({ store, clock, pause: (ms) => Bun.sleep(ms) });
 
@@ -70,9 +72,7 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
       return isDropped;
     },
 
-    async clearInput(jobId) {
-      while (await store.clearInput(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
-    },
+    clearInput: (jobId) => bySteps(store.clearInput, jobId),
 
     async erase(job, at) {
       await eraseData(job, at);

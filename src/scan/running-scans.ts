@@ -111,7 +111,7 @@ export function createRunningScans<Result>(
     return { entry, outcome };
   }
 
-  /** Whoever calls again gets another scan, not the failure of this one. */
+  /** A caller who comes back gets another scan, not the failure of this one. */
   function forgetFailed(entry: Entry<Result>): void {
     entry.outcome = null;
     for (const [key, scan] of late) {

@@ -24,7 +24,7 @@ export type ScanPlacesOptions = {
   readonly waitingPerTenantMax: number;
 };
 
-/** A scan that waits; `tenants` are whoever waits for it, who asked first in front. */
+/** A scan that waits, and the tenants who wait for it in the order in which they asked. */
 type Waiting = {
   readonly tenants: Set<string>;
   readonly begin: (tenant: string) => void;
