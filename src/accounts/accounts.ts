@@ -67,8 +67,9 @@ export function createAccounts(
     throw new ApiError("invalid_request", message);
   };
 
-  /** Flushes pending charges, and enters the current month. */
-  const flushed = (accountId: string): Answer<Ledger> => after(meter.flush(), () => meter.ledger(accountId));
+  /** Writes what of the account waits, and enters the current month. */
+  const flushed = (accountId: string): Answer<Ledger> =>
+    after(meter.flush(accountId), () => meter.ledger(accountId));
 
   return {
     signup: (fields) => {

@@ -115,7 +115,7 @@ export function createOperators(dependencies: {
         return done({ account_id: accountId });
       case "erase":
         // Finished months are closed first, so that the current one ends now.
-        await meter.flush();
+        await meter.flush(accountId);
         await meter.ledger(accountId);
         await store.eraseAccount(accountId, now, act);
         meter.forget(accountId);

@@ -29,8 +29,9 @@ export function decidePlanChange(
     const pendingPlan = plan === current.plan ? null : plan;
     return { plan: current.plan, pendingPlan, spendLimitMicroUsd, started: null };
   }
-  // With a clock that was set back, a plan period still starts after the one before it.
-  const startsAt = Math.max(Math.floor(clock.now()), current.startsAt);
+  // With a clock that was set back, a plan period still starts after the one before it. Where the month has turned since
+  // the ledger was read, it is in that month still.
+  const startsAt = Math.max(Math.min(Math.floor(clock.now()), period.end - 1), current.startsAt);
   const started = newPlanPeriod(plans, { accountId, plan, period, startsAt });
   return { plan, pendingPlan: null, spendLimitMicroUsd, started };
 }

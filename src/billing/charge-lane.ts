@@ -14,12 +14,16 @@ export type ChargeLane = {
   readonly waiting: () => number;
   /** Milliseconds until the next group is due, at most 8; 0 where charges do not come in one upon the other. */
   readonly untilGroupMs: () => number;
+  /** Resolves once the group that is on its way now, if any, is settled; what comes after it is not waited for. */
+  readonly current: () => Promise<void>;
   /** Resolves once nothing is on its way. */
   readonly drained: () => Promise<void>;
 };
 
 export type ChargeLaneDependencies = {
   readonly clock: Clock;
+  /** Waits for a place of a group and returns its release; what waits meanwhile is refused in time. */
+  readonly acquire?: () => Promise<() => void>;
   readonly groupMax: number;
   /** Calls that are open and may still be charged. */
   readonly openCalls: () => number;
@@ -46,9 +50,10 @@ const SHARE_OF_OTHERS = 0.75;
  * after the other never waits for company.
  */
 export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLane {
-  const { clock, groupMax, openCalls, writeGroup, fail, pause } = dependencies;
+  const { clock, acquire, groupMax, openCalls, writeGroup, fail, pause } = dependencies;
   let queue: Waiting[] = [];
   let writing: Promise<void> | null = null;
+  let current: Promise<void> | null = null;
   let overdueTimer: Timer | undefined;
   const busiest = createBusiestCount(openCalls);
   let sequence = 0;
@@ -74,17 +79,24 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       await nextTurn();
       const others = Math.min(busiest.current(), groupMax) - 1;
       await company(others);
-      const { group, rest } = splitGroup(queue, groupMax);
-      queue = rest;
-      spacing.begin(group.length);
-      // What waited has been refused meanwhile.
-      if (group.length === 0) return;
-      await writeGroup(group, () => {
-        sequence += 1;
-        return sequence;
-      });
+      const release = await acquire?.();
+      current = writeNext();
+      await current.finally(release);
+      current = null;
       busiest.fade();
     }
+  }
+
+  async function writeNext(): Promise<void> {
+    const { group, rest } = splitGroup(queue, groupMax);
+    queue = rest;
+    spacing.begin(group.length);
+    // What waited has been refused meanwhile.
+    if (group.length === 0) return;
+    await writeGroup(group, () => {
+      sequence += 1;
+      return sequence;
+    });
   }
 
   /** Waits for the charges of most other calls, or until the group is due. */
@@ -119,6 +131,9 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
     },
     waiting: () => queue.length,
     untilGroupMs: spacing.untilNextMs,
+    current: async () => {
+      await current;
+    },
     drained: async () => {
       while (writing !== null) await writing;
     },

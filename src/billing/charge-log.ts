@@ -35,8 +35,13 @@ export type ChargeLog = {
   ) => Promise<void>;
   /** Takes an entry that nobody waits for; on disk within a second, or together with the next charge. */
   readonly appendLater: (entry: ChargeEntry) => void;
-  /** Writes all that waits now. False where the disk did not take the entries that nobody waits for. */
-  readonly flush: () => Answer<boolean>;
+  /**
+   * Writes the entries that nobody waits for, those of one account or of all. False where some were not taken. Charges
+   * are written with them where that takes no waiting.
+   */
+  readonly flush: (accountId?: string) => Answer<boolean>;
+  /** Writes all that waits and all that comes in meanwhile: for the end. False as `flush`. */
+  readonly drain: () => Answer<boolean>;
   /** Milliseconds for which a call may as well wait before it begins: its charge is not written sooner. */
   readonly untilGroupMs: () => number;
   readonly waiting: () => number;
@@ -201,6 +206,12 @@ export function createChargeLog(dependencies: {
     );
   }
 
+  function flush(): boolean {
+    while (queue.length > 0) for (const { resolve } of writeNext("at_once")) resolve();
+    writeLater();
+    return later.isEmpty();
+  }
+
   return {
     append: (entry, settled, paidFor) =>
       new Promise((resolve, reject) => {
@@ -210,11 +221,8 @@ export function createChargeLog(dependencies: {
         else queueMicrotask(commitNow);
       }),
     appendLater: later.keep,
-    flush: () => {
-      while (queue.length > 0) for (const { resolve } of writeNext("at_once")) resolve();
-      writeLater();
-      return later.isEmpty();
-    },
+    flush,
+    drain: flush,
     waiting: () => queue.length + committed.length,
     // The disk is never idle while there is something for it.
     untilGroupMs: () => 0,

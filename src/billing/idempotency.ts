@@ -68,6 +68,7 @@ const ACCOUNTS_GUARANTEED = 1024;
 
 /** With this ratio an account alone may take eight ninths of the capacity. */
 const SHARE_RATIO = 8;
+const RUNNING_LIMITS = { capacity: RUNNING_MAX, ratio: SHARE_RATIO, guaranteed: RUNNING_GUARANTEED };
 
 type IdempotencyStore = Pick<
   ReplyPort & Upkeep,
@@ -100,16 +101,14 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
   const files = directory === null ? null : createReplyFiles(directory, BODY_BYTES_MAX);
   /** Hashed account and key → the fingerprint of the call that runs. */
   const running = new Map<string, string>();
-  const runningShares = createFairShares({
-    capacity: RUNNING_MAX,
-    ratio: SHARE_RATIO,
-    guaranteed: RUNNING_GUARANTEED,
-  });
+  const runningShares = createFairShares(RUNNING_LIMITS);
   const keptShares = createFairShares({
     capacity: keptBytesMax,
     ratio: SHARE_RATIO,
     guaranteed: keptBytesMax / ACCOUNTS_GUARANTEED,
   });
+  /** Hashed account and key → what the expired reply takes that a running call is to replace. */
+  const replacedBytes = new Map<string, number>();
   const filesInUse = new Set<string>();
   let filesNamed = 0;
   /** Account → what its running calls have taken of its share. */
@@ -124,7 +123,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
   };
   countKept(store.keptReplies());
 
-  function start(row: CallRow, secret: string, replacedBytes: number): IdempotentCall {
+  function start(row: CallRow, secret: string, replaced: ReplyRecord | null): IdempotentCall {
     const { accountId, idempotencyKey } = row;
     if (!runningShares.take(accountId, 1)) throw overloaded("run", 1);
     if (!keptShares.take(accountId, ROW_BYTES)) {
@@ -134,6 +133,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
     let takenBytes = ROW_BYTES;
     countRunning(accountId, ROW_BYTES);
     running.set(idempotencyKey, row.fingerprint);
+    if (replaced !== null) replacedBytes.set(idempotencyKey, replaced.bodyBytes + ROW_BYTES);
     return createIdempotentCall({
       store,
       files,
@@ -157,7 +157,8 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
         countRunning(accountId, -takenBytes);
         const storedBytes = kept === null ? 0 : kept.bodyBytes + ROW_BYTES;
         // What is kept has replaced a former reply under its key.
-        const freedBytes = kept === null ? 0 : replacedBytes;
+        const freedBytes = kept === null ? 0 : (replacedBytes.get(idempotencyKey) ?? 0);
+        replacedBytes.delete(idempotencyKey);
         keptShares.release(accountId, takenBytes - storedBytes + freedBytes);
         return claims?.releaseKey(accountId, idempotencyKey);
       },
@@ -186,17 +187,18 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
       const reply = replayOf(kept, secret);
       if (reply !== null) return { state: "replay", reply };
     }
-    const replacedBytes = kept === null ? 0 : kept.bodyBytes + ROW_BYTES;
-    return { state: "fresh", call: start(row, secret, replacedBytes) };
+    return { state: "fresh", call: start(row, secret, kept) };
   }
 
   async function expire(): Promise<void> {
     for (;;) {
       const removed = await store.removeExpiredReplies(clock.now(), PRUNED_ROWS_MAX);
-      for (const { accountId, bodyBytes, bodyFile } of removed) {
+      // All before the first file: the disk may fail.
+      for (const { accountId, idempotencyKey, bodyBytes } of removed) {
         keptShares.release(accountId, bodyBytes + ROW_BYTES);
-        if (bodyFile !== null) await files?.remove(bodyFile);
+        replacedBytes.delete(idempotencyKey);
       }
+      for (const { bodyFile } of removed) if (bodyFile !== null) await files?.remove(bodyFile);
       if (removed.length < PRUNED_ROWS_MAX) return;
       await nextTurn();
     }

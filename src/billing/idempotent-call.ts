@@ -83,15 +83,23 @@ export function createIdempotentCall(dependencies: {
     body.discard().then(done, done);
   }
 
+  /** A charged call is answered, and frees its key, even where its reply cannot be read. */
+  function findWritten(): Answer<ReplyRecord | null> {
+    try {
+      const found = store.findReply(row.accountId, row.idempotencyKey);
+      return found instanceof Promise ? found.catch(() => null) : found;
+    } catch {
+      return null;
+    }
+  }
+
   return {
     keep: (reply) => recordOfText(reply, reply.body),
     openBody: () => (files === null ? Promise.resolve(bodyInMemory(recordOfText)) : openFile(files)),
     end: () => {
       if (isEnded) return;
       isEnded = true;
-      const written = isToBeWritten ? store.findReply(row.accountId, row.idempotencyKey) : null;
-      // A charged call is answered even where its reply could not be kept.
-      return after(written instanceof Promise ? written.catch(() => null) : written, (found) => {
+      return after(isToBeWritten ? findWritten() : null, (found) => {
         const kept = found?.expiresAt === row.expiresAt ? found : null;
         if (file !== undefined && kept !== null) fileDone(file.name);
         else if (file !== undefined) discard(file);

@@ -58,8 +58,11 @@ export type Meter = {
   readonly enterMonths: (accountIds: readonly string[], now: number) => Answer<void>;
   /** Whether a running call may still be charged to this plan period. */
   readonly isOpen: (planPeriodId: number) => boolean;
-  /** Writes all that waits, at once. False where the disk did not take calls of no units; they wait on. */
-  readonly flush: () => Answer<boolean>;
+  /**
+   * Writes calls of no units that wait, those of one account or of all, at once. False where some were not taken; they
+   * wait on. Of a database that is in this process, charges that wait are written too.
+   */
+  readonly flush: (accountId?: string) => Answer<boolean>;
   /**
    * Milliseconds, at most 8, for which a call may as well wait before it begins: its charge is not written sooner. 0
    * but where charges of many calls go to a database that other processes write to.
@@ -199,7 +202,7 @@ export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>
     untilGroupMs: log.untilGroupMs,
     waiting: log.waiting,
     close: async () => {
-      if (!(await log.flush())) throw new StorageError("some calls of no units could not be written");
+      if (!(await log.drain())) throw new StorageError("some calls of no units could not be written");
     },
   };
 }

@@ -11,7 +11,6 @@ import type {
   Admitted,
 } from "../store/admit-port.ts";
 import type { UsagePort } from "../store/billing-port.ts";
-import { chargeSums } from "../store/charge-sums.ts";
 import { ClaimLostError } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import {
@@ -30,7 +29,8 @@ import {
 } from "./charge-lane.ts";
 import type { ChargeLog } from "./charge-log.ts";
 import { createLanesApart } from "./lanes-apart.ts";
-import { createLaterCharges } from "./later-charges.ts";
+import { createLaterCharges, type LaterCharges } from "./later-charges.ts";
+import { createLaterRecordings } from "./later-recordings.ts";
 import { marksOf } from "./quota-marks.ts";
 import { ledgerOf } from "./usage-ledger.ts";
 
@@ -89,7 +89,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     quotaRefusal,
     onCallsWait,
   } = dependencies;
-  const later = createLaterCharges(() => void writeLater());
+  const later: LaterCharges = createLaterCharges(() => void recordings.write());
   const common = {
     calls: laneOf({
       groupMax: entriesPerCommitMax,
@@ -106,25 +106,32 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
   };
   /** Counts the groups of all accounts that are apart, whose lanes come and go. */
   let apartSequence = 0;
+  const sequence = () => {
+    apartSequence += 1;
+    return apartSequence;
+  };
   const places = createSemaphore(APART_MAX);
   const apart = createLanesApart((accountId) => {
     const ownLane = (lane: AdmissionGroup["lane"], groupMax: number) =>
       laneOf({
         groupMax,
         openCalls: () => 0,
-        writeGroup: async (group) => {
-          const release = await places.acquire();
-          const sequence = () => {
-            apartSequence += 1;
-            return apartSequence;
-          };
-          await writeGroup({ lane, apart: accountId, sequence, others: [] }, group).finally(release);
-        },
+        acquire: places.acquire,
+        writeGroup: (group) => writeGroup({ lane, apart: accountId, sequence, others: [] }, group),
       });
     return { calls: ownLane("calls", entriesPerCommitMax), chunks: ownLane("chunks", 1) };
   });
 
-  function laneOf(own: Pick<ChargeLaneDependencies, "groupMax" | "openCalls" | "writeGroup">): ChargeLane {
+  const recordings = createLaterRecordings({
+    store,
+    later,
+    apart,
+    withCalls: common.calls.current,
+  });
+
+  function laneOf(
+    own: Pick<ChargeLaneDependencies, "acquire" | "groupMax" | "openCalls" | "writeGroup">,
+  ): ChargeLane {
     return createChargeLane({ clock, pause: Bun.sleep, fail, ...own });
   }
 
@@ -144,7 +151,8 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
       settle(group, admitted);
       if (way.apart !== null) apart.end(way.apart);
     } catch (error) {
-      for (const entry of way.others) later.keep(entry);
+      // Of an unknown fate: a call of no units that is missing does less harm than one that counts twice.
+      if (!(error instanceof UnsettledError)) for (const entry of way.others) later.keep(entry);
       if (error instanceof RowsHeldError && way.apart === null) {
         setApart(way, group);
         return;
@@ -220,26 +228,9 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     for (const { reject } of group) reject(error);
   }
 
-  async function writeLater(): Promise<void> {
-    await recordLater(later.take(isCommon));
-    for (const [accountId, entries] of Map.groupBy(later.take(), (entry) => entry.accountId)) {
-      if (await recordLater(entries)) apart.end(accountId);
-    }
-  }
-
-  /** Returns whether they were written. */
-  async function recordLater(entries: readonly ChargeEntry[]): Promise<boolean> {
-    if (entries.length === 0 || !store.isOpen()) return true;
-    try {
-      const sums = chargeSums(entries);
-      await store.record({ sums, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
-      return true;
-    } catch (error) {
-      // Of an unknown fate: a call of no units that is missing does less harm than one that counts twice.
-      if (error instanceof StorageError) for (const entry of entries) later.keep(entry);
-      if (error instanceof RowsHeldError) for (const { accountId } of entries) apart.begin(accountId);
-      return false;
-    }
+  async function flush(accountId?: string): Promise<boolean> {
+    await recordings.write(accountId);
+    return later.isEmpty();
   }
 
   return {
@@ -257,11 +248,10 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
         });
       }),
     appendLater: later.keep,
-    flush: async () => {
-      await Promise.all([common.calls.drained(), common.chunks.drained()]);
-      await apart.drained();
-      await writeLater();
-      return later.isEmpty();
+    flush,
+    drain: async () => {
+      await Promise.all([common.calls.drained(), common.chunks.drained(), apart.drained()]);
+      return flush();
     },
     untilGroupMs: common.calls.untilGroupMs,
     waiting: () => common.calls.waiting() + common.chunks.waiting() + apart.waiting(),

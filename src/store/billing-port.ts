@@ -102,7 +102,7 @@ export type ReplyPort = {
   readonly removeExpiredReplies: (
     now: number,
     limit: number,
-  ) => Answer<readonly Pick<ReplyRecord, "accountId" | "bodyBytes" | "bodyFile">[]>;
+  ) => Answer<readonly Pick<ReplyRecord, "accountId" | "idempotencyKey" | "bodyBytes" | "bodyFile">[]>;
   readonly replyFiles: () => Answer<readonly string[]>;
   /** Returns how many replies of each account are kept, and the bytes of their bodies. */
   readonly keptReplies: () => Answer<

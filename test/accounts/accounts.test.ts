@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
+import { decidePlanChange } from "../../src/accounts/plan-change.ts";
 import { ApiError } from "../../src/contract/errors.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { charge, handClock, openAccounting, setConfirmed, signUp } from "../billing/accounting.ts";
@@ -94,6 +95,16 @@ test("what running calls hold is shown neither as used nor as gone", async () =>
 });
 
 describe("plan change", () => {
+  test("an upgrade that is decided as the month turns is in the month of its ledger", () => {
+    const clock = handClock("2026-11-30T23:59:59Z");
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    const ledger = accounting.meter.ledger(accountId);
+    clock.advance(1_500);
+    const { started } = decidePlanChange(accounting, ledger, { plan: "growth" });
+    expect(started).toMatchObject({ startsAt: ledger.period.end - 1, periodEnd: ledger.period.end });
+  });
+
   test("upwards is effective at once: limits, included units, and the price by the second", async () => {
     const clock = handClock("2026-11-16T00:00:00Z");
     const accounting = openAccounting({ clock });

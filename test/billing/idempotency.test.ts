@@ -8,6 +8,7 @@ import {
 } from "../../src/billing/call-fingerprint.ts";
 import { createIdempotency, type IdempotencyStart } from "../../src/billing/idempotency.ts";
 import type { IdempotentCall } from "../../src/billing/idempotent-call.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { type Accounting, handClock, openAccounting, signUp, withDirectory } from "./accounting.ts";
 
 const HOUR_MS = 3_600_000;
@@ -202,6 +203,42 @@ describe("idempotency", () => {
     clock.advance(24 * HOUR_MS);
     await accounting.idempotency.prune();
     expect(accounting.idempotency.keptBytes()).toBe(0);
+  });
+
+  test("a reply that expires while a call replaces it is counted off once", async () => {
+    const clock = handClock();
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    for (const key of ["k", "other"]) await runCall(accounting, accountId, key, "x".repeat(500));
+    const bytes = accounting.idempotency.keptBytes() / 2;
+    clock.advance(24 * HOUR_MS);
+    const call = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
+    await accounting.idempotency.expire();
+    const reservation = accounting.meter.reserve({ accountId }, 1);
+    const reply = call.keep({ status: 200, headers: HEADERS, body: "x".repeat(500) });
+    await reservation.record({ endpoint: "/v1/email/verify", units: 1 }, reply);
+    reservation.release();
+    void call.end();
+    expect(accounting.idempotency.keptBytes()).toBe(bytes);
+  });
+
+  test("a call whose reply cannot be read at its end frees its key and its share", async () => {
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    let isAway = false;
+    const findReply: Accounting["store"]["findReply"] = (...of) => {
+      if (isAway) throw new StorageError("the disk cannot be read");
+      return accounting.store.findReply(...of);
+    };
+    const store = { ...accounting.store, findReply };
+    const idempotency = createIdempotency({ ...accounting, store, directory: null });
+    const call = freshOf(idempotency.begin(accountId, "k", "print", SECRET));
+    call.keep({ status: 200, headers: HEADERS, body: "x" });
+    isAway = true;
+    void call.end();
+    isAway = false;
+    expect(idempotency.begin(accountId, "k", "print", SECRET).state).toBe("fresh");
+    expect(idempotency.keptBytes()).toBe(1_024);
   });
 
   test("what another process removed counts no longer once it is counted anew, and what is running still does", async () => {

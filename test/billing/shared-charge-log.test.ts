@@ -1,20 +1,22 @@
 import { expect, test } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { PaidFor } from "../../src/billing/charge-log.ts";
 import { rateLimited } from "../../src/billing/rate-refusal.ts";
 import { createSharedChargeLog } from "../../src/billing/shared-charge-log.ts";
 import type { AdmissionGroup, AdmissionOutcome } from "../../src/store/admit-port.ts";
-import { NoRoomError, RowsHeldError, StorageError } from "../../src/store/storage-error.ts";
+import { NoRoomError, RowsHeldError, StorageError, UnsettledError } from "../../src/store/storage-error.ts";
 import { finishedChunk } from "../store/job-conformance.ts";
 
 const CALL = { accountId: "acc_a", planPeriodId: 1, at: 0, endpoint: "/v1/x", units: 1, calls: 1 };
 const FOR_A_CALL: PaidFor = { reply: null, chunk: null };
 
-/** A log whose database takes a fixed time for each group. */
+/** A log whose database takes a fixed time for each group, and with those that are apart what `apartWaits` takes. */
 function openLog(
   tookMs: number,
   isHeld: (accountId: string) => boolean = () => false,
-  Refusal: typeof StorageError = RowsHeldError,
+  Refusal: new (message: string) => Error = RowsHeldError,
   outcome: AdmissionOutcome = "charged",
+  apartWaits: () => Promise<void> = async () => {},
 ) {
   let nowMs = 0;
   const waits: number[] = [];
@@ -28,6 +30,7 @@ function openLog(
         nowMs += tookMs;
         const accountIds = [...admissions.map(({ entry }) => entry), ...others].map((each) => each.accountId);
         groups.push({ apart, accountIds: admissions.map(({ entry }) => entry.accountId) });
+        if (apart !== undefined) await apartWaits();
         if (accountIds.some(isHeld)) throw new Refusal("a row is held");
         return { outcomes: admissions.map(() => outcome), units: new Map() };
       },
@@ -49,7 +52,10 @@ function openLog(
       throw new Error("nothing is refused");
     },
   });
-  return { log, waits, lanes, groups, recorded };
+  const advance = (ms: number) => {
+    nowMs += ms;
+  };
+  return { log, waits, lanes, groups, recorded, advance };
 }
 
 test("a call above the rate over all nodes is refused with the rate of its plan", async () => {
@@ -126,4 +132,53 @@ test.each([
   const { log, groups } = openLog(1_000, () => true, Refusal);
   await expect(log.append(CALL, () => {}, FOR_A_CALL)).rejects.toBeInstanceOf(Refusal);
   expect(groups).toHaveLength(tries);
+});
+
+test("what waits for an account is written while charges come in without end, and others' rows are held", async () => {
+  const held = Promise.withResolvers<void>();
+  const isHeld = (accountId: string) => accountId === "acc_held";
+  const { log, groups, advance } = openLog(0, isHeld, undefined, "charged", () => held.promise);
+  const refused = log.append({ ...CALL, accountId: "acc_held" }, () => {}, FOR_A_CALL);
+  let isAsked = true;
+  const charge = async () => {
+    while (isAsked) await log.append({ ...CALL, accountId: "acc_b" }, () => {}, FOR_A_CALL);
+  };
+  const charging = [charge(), charge()];
+  while (!groups.some(({ apart }) => apart === "acc_held")) await nextTurn();
+  log.appendLater({ ...CALL, units: 0 });
+  expect(await log.flush("acc_a")).toBe(true);
+  isAsked = false;
+  advance(4_000);
+  held.resolve();
+  await Promise.all(charging);
+  await expect(refused).rejects.toBeInstanceOf(RowsHeldError);
+  await log.drain();
+});
+
+test("a charge of an account that is apart is refused in time, also where it waits for others that are", async () => {
+  const held = Promise.withResolvers<void>();
+  const { log, groups, advance } = openLog(
+    0,
+    () => true,
+    undefined,
+    "charged",
+    () => held.promise,
+  );
+  const accountIds = ["acc_a", "acc_b", "acc_c", "acc_d", "acc_e"];
+  const charges = accountIds.map((accountId) => log.append({ ...CALL, accountId }, () => {}, FOR_A_CALL));
+  const last = charges.pop();
+  const rest = Promise.allSettled(charges);
+  while (groups.length < accountIds.length) await nextTurn();
+  advance(4_000);
+  await expect(last).rejects.toThrow("the database takes no charges");
+  held.resolve();
+  await rest;
+  expect(groups.map(({ apart }) => apart)).toEqual([undefined, "acc_a", "acc_b", "acc_c", "acc_d"]);
+});
+
+test("calls of no units that may have been written with a group do not count again", async () => {
+  const { log, recorded } = openLog(5_000, () => true, UnsettledError);
+  log.appendLater({ ...CALL, units: 0 });
+  await expect(log.append(CALL, () => {}, FOR_A_CALL)).rejects.toBeInstanceOf(UnsettledError);
+  expect([await log.flush(), recorded]).toEqual([true, []]);
 });

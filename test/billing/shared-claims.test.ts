@@ -55,3 +55,41 @@ test("a failed release is repeated, unless a call has claimed the key by then", 
   await claims.renew();
   expect([...held]).toEqual(["two"]);
 });
+
+test("claims of running calls are renewed before keys that are left over are released", async () => {
+  const asked: string[] = [];
+  const claims = createSharedClaims({
+    store: {
+      claimKey: async () => ({ isClaimed: true }),
+      releaseKey: async (_, key) => {
+        asked.push(key);
+        throw new StorageError("away");
+      },
+      renewClaims: async () => void asked.push("renewed"),
+    },
+  });
+  await claims.releaseKey("acc_a", "key");
+  await claims.renew();
+  expect(asked).toEqual(["key", "renewed", "key"]);
+});
+
+test("a release whose answer is lost after a call has claimed the key anew is not repeated", async () => {
+  const answer = Promise.withResolvers<void>();
+  const released: string[] = [];
+  const claims = createSharedClaims({
+    store: {
+      claimKey: async () => ({ isClaimed: true }),
+      releaseKey: (_, key) => {
+        released.push(key);
+        return answer.promise;
+      },
+      renewClaims: async () => undefined,
+    },
+  });
+  const releasing = claims.releaseKey("acc_a", "key");
+  await claims.claimKey("acc_a", "key", "print");
+  answer.reject(new UnsettledError("the commit was not answered"));
+  await releasing;
+  await claims.renew();
+  expect(released).toEqual(["key"]);
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { createBodyReader, type HeldBody } from "../../src/http/bodies/body-reader.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -172,6 +173,22 @@ describe("a body that is arriving", () => {
       expect(Buffer.compare(held.bytes, sent)).toBe(0);
       expect(held.bytes.buffer.byteLength).toBeLessThanOrEqual(Math.max(1_048_576, 8 * bytes));
     }
+  });
+
+  test("is not kept in memory by the hold that was moved on", async () => {
+    const bodies = createBodyReader({ bytesMax: MEGABYTE, heldBytesMax: 32 * MEGABYTE });
+    const readOne = async () => {
+      const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(BYTES) });
+      const body = await bodies.read(request, { tenant: "one" });
+      const bytes = new WeakRef(body.bytes.buffer);
+      return { bytes, hold: body.moveHold() };
+    };
+    const moved = await Promise.all(Array.from({ length: 80 }, readOne));
+    await nextTurn();
+    Bun.gc(true);
+    // 64 MB of memory, in pieces of one, are kept for the next bodies.
+    expect(moved.filter(({ bytes }) => bytes.deref() !== undefined).length).toBeLessThan(68);
+    for (const { hold } of moved) hold[Symbol.dispose]();
   });
 
   test("still counts after its bytes are released, while its hold is moved on", async () => {

@@ -489,11 +489,14 @@ export function describeStore(
         ends.map((expiresAt, index) => replyRecord(`k${index}`, { expiresAt, bodyFile: `f${index}` })),
       );
       expect(await store.keptReplies()).toEqual([{ accountId: "acc_a", bytes: 20, count: 4 }]);
-      const removed = (bodyFile: string) => ({ accountId: "acc_a", bodyBytes: 5, bodyFile });
+      const removed = (n: number) => ({
+        ...{ accountId: "acc_a", idempotencyKey: `k${n}` },
+        ...{ bodyBytes: 5, bodyFile: `f${n}` },
+      });
       const first = [...(await store.removeExpiredReplies(30, 2))];
       first.sort((one, other) => ((one.bodyFile ?? "") < (other.bodyFile ?? "") ? -1 : 1));
-      expect(first).toEqual([removed("f0"), removed("f1")]);
-      expect(await store.removeExpiredReplies(30, 2)).toEqual([removed("f2")]);
+      expect(first).toEqual([removed(0), removed(1)]);
+      expect(await store.removeExpiredReplies(30, 2)).toEqual([removed(2)]);
       expect(await store.removeExpiredReplies(30, 2)).toEqual([]);
       expect(await store.keptReplies()).toEqual([{ accountId: "acc_a", bytes: 5, count: 1 }]);
       expect(await store.replyFiles()).toEqual(["f3"]);

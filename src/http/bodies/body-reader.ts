@@ -190,8 +190,8 @@ export function createBodyReader({
         },
         digest: () => digest ?? bodyDigest(body.bytes),
         moveHold() {
-          // From here on the copy counts, and this body holds nothing.
-          const moved = { ...body };
+          // From here on the copy counts, and this body holds nothing. What was made of the bytes does not keep them.
+          const moved = { ...body, room: null, bytes: NO_BYTES };
           body.held = 0;
           isReadElsewhere = false;
           letGo();

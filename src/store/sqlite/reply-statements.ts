@@ -29,7 +29,7 @@ export function createReplyStatements(orm: Orm) {
     removeExpired: (
       now: number,
       limit: number,
-    ): Pick<ReplyRecord, "accountId" | "bodyBytes" | "bodyFile">[] => {
+    ): Pick<ReplyRecord, "accountId" | "idempotencyKey" | "bodyBytes" | "bodyFile">[] => {
       const expired = orm
         .select({ rowId: sql<number>`rowid` })
         .from(idempotentReplies)
@@ -41,6 +41,7 @@ export function createReplyStatements(orm: Orm) {
         .where(inArray(sql`rowid`, expired))
         .returning({
           accountId: idempotentReplies.accountId,
+          idempotencyKey: idempotentReplies.idempotencyKey,
           bodyBytes: idempotentReplies.bodyBytes,
           bodyFile: idempotentReplies.bodyFile,
         })

@@ -86,6 +86,7 @@ function replyCases({ transact, read }: Pick<Connection, "transact" | "read">): 
           .for("update", { skipLocked: true });
         return orm.delete(idempotentReplies).where(inArray(sql`ctid`, expired)).returning({
           accountId: idempotentReplies.accountId,
+          idempotencyKey: idempotentReplies.idempotencyKey,
           bodyBytes: idempotentReplies.bodyBytes,
           bodyFile: idempotentReplies.bodyFile,
         });
