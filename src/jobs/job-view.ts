@@ -1,10 +1,10 @@
 import { SUMMARY_WORDS } from "../contract/words.ts";
 import type { JobCounts, JobRecord } from "../store/job-records.ts";
-import { jobOf } from "./job.ts";
+import { jobFactsOf } from "./job.ts";
 
 /** Returns a job as callers see it. */
 export function jobView(record: JobRecord, now: number) {
-  const { options, kind, ...job } = jobOf(record);
+  const { options, kind, ...job } = jobFactsOf(record);
   const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
   const elapsedMs = job.startedAt === null ? 0 : (job.finishedAt ?? now) - job.startedAt;
   const rowsPerSecond = elapsedMs > 0 ? (job.processed * 1_000) / elapsedMs : null;

@@ -45,13 +45,14 @@ export type Job = Omit<JobRecord, "kind" | "options" | "inputTable"> & {
 };
 
 /** Parses the fields that the store keeps as text. */
-export function jobOf({ options, inputTable, kind, ...record }: JobRecord): Job {
-  return {
-    ...record,
-    kind: kindOf(kind),
-    options: JSON.parse(options),
-    table: inputTable === null ? null : JSON.parse(inputTable),
-  };
+export function jobOf(record: JobRecord): Job {
+  const { inputTable } = record;
+  return { ...jobFactsOf(record), table: inputTable === null ? null : JSON.parse(inputTable) };
+}
+
+/** Does the same but for the table, which is long where an input has many columns. */
+export function jobFactsOf({ options, inputTable: _, kind, ...record }: JobRecord): Omit<Job, "table"> {
+  return { ...record, kind: kindOf(kind), options: JSON.parse(options) };
 }
 
 function kindOf(kind: string): BatchKind {

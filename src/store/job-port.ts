@@ -109,7 +109,7 @@ export type JobPort = {
   readonly claimChunk: (jobId: string) => Answer<ClaimedWork | null>;
   /**
    * Claims the first waiting chunk of a paused job before a chunk with results, which cannot be read until this gap is
-   * closed. Null without such a gap.
+   * closed. Null without such a gap, as in the second round, where all chunks have results.
    */
   readonly claimGap: (jobId: string) => Answer<ClaimedWork | null>;
   /** Releases a claimed chunk, with the attempts to count for it. */

@@ -75,7 +75,7 @@ export async function* csvRecords(
   failed.catch(() => undefined);
   let before = "";
   const takeRecords = (piece: string) => {
-    const records = collector.take(before + piece);
+    const records = collector.take(before, piece);
     before = piece;
     return records;
   };
@@ -115,12 +115,24 @@ class OpenQuoteError extends Error {
 function createCollector(parser: Parser) {
   let records: { readonly cells: readonly string[]; readonly row: number }[] = [];
   let fault: OpenQuoteError | null = null;
+  /** Where in the text the last cell that was looked for ends at the latest: the next one is behind it. */
+  let from = 0;
+
+  function beginsUnclosed(cell: string, text: string): boolean {
+    if (!cell.startsWith('"') || !cell.includes("\n")) return false;
+    const source = `"${cell.slice(0, CELL_START_CHARS).replaceAll('"', '""')}`;
+    const at = text.indexOf(source, from);
+    if (at !== -1) from = at + source.length;
+    return at === -1;
+  }
+
   parser.on("data", (cells: string[]) => {
     records.push({ cells, row: parser.info.records + parser.info.empty_lines });
   });
   return {
-    /** Returns the records since the last call; `text` is what they were read from. */
-    take(text: string): Records {
+    /** Returns the records since the last call, which were read from the last piece and this one. */
+    take(before: string, piece: string): Records {
+      const text = before + piece;
       const taken: (readonly string[])[] = [];
       for (const { cells, row } of records) {
         if (fault === null && cells.some((cell) => beginsUnclosed(cell, text)))
@@ -128,6 +140,7 @@ function createCollector(parser: Parser) {
         if (fault === null) taken.push(cells);
       }
       records = [];
+      from = Math.max(0, from - before.length);
       return taken;
     },
     fault: () => fault,
@@ -139,12 +152,6 @@ function createCollector(parser: Parser) {
 
 /** Characters of a cell by which it is found in the text. */
 const CELL_START_CHARS = 40;
-
-function beginsUnclosed(cell: string, text: string): boolean {
-  if (!cell.startsWith('"') || !cell.includes("\n")) return false;
-  const source = `"${cell.slice(0, CELL_START_CHARS).replaceAll('"', '""')}`;
-  return !text.includes(source);
-}
 
 function isCsvError(error: unknown): error is CsvError {
   return error instanceof Error && "code" in error && String(error.code).startsWith("CSV_");

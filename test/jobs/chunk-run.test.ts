@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Chunk, VerifiedChunk } from "../../src/batch/messages.ts";
 import type { Meter } from "../../src/billing/meter.ts";
 import type { ChunkFacts } from "../../src/jobs/chunks/chunk-facts.ts";
@@ -26,6 +27,7 @@ const claimedChunk = (n: number, duplicates: Uint8Array | null = null): ClaimedC
 function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
   let left = units;
   const finished: FinishedChunk[] = [];
+  const kept: number[] = [];
   const opening: (() => void)[] = [];
   const meter = {
     enter: () => undefined,
@@ -43,17 +45,20 @@ function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
     },
   } as unknown as Pick<Meter, "enter" | "reserve" | "unitsLeft">;
   const pool = {
-    async runTwice(_: string, { distinctMax, duplicates }: OpenTask) {
+    async runTwice(_: string, { distinctMax, duplicates, uncheckedIn }: OpenTask) {
       const { promise, resolve } = Promise.withResolvers<void>();
       opening.push(resolve);
       await promise;
       const repeats = duplicates === null ? [] : [1, 2];
-      const rows = Array.from({ length: Math.min(ROWS, distinctMax + repeats.length) }, (__, row) => row);
+      const rows = Array.from(
+        { length: Math.min(ROWS, (uncheckedIn === null ? distinctMax : ROWS) + repeats.length) },
+        (__, row) => row,
+      );
       return { chunk: { count: rows.length, duplicates: repeats } as unknown as Chunk, rows };
     },
   } as unknown as JobPool;
   const run = createChunkRun({
-    store: { resultBodies: () => [], keepUnchecked: () => {} },
+    store: { resultBodies: () => [], keepUnchecked: ({ n }) => void kept.push(n) },
     pool,
     runner: {
       verifyChunk:
@@ -75,7 +80,10 @@ function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
   const give = (more: number) => {
     left += more;
   };
-  return { run: (chunk: ClaimedChunk) => run(JOB, chunk, signal, () => {}), opening, finished, give };
+  return {
+    run: (chunk: ClaimedChunk, job = JOB) => run(job, chunk, signal, () => {}),
+    ...{ opening, finished, give, kept },
+  };
 }
 
 test("the last units pay for the chunk that was claimed first, whichever is opened first", async () => {
@@ -126,4 +134,12 @@ test("a chunk is verified once it may begin beside the calls, and aborted by wha
   turns[1]?.reject(new Error("the process ends"));
   await expect(second).rejects.toThrow("the process ends");
   expect(finished.length).toBe(1);
+});
+
+test("a second look-up that the units left do not pay for is left out", async () => {
+  const { run, opening, finished, kept } = chunksWith(ROWS - 1);
+  const again = run({ ...claimedChunk(3), rowsDone: ROWS }, { ...JOB, round: 2 });
+  while (opening.length === 0) await nextTurn();
+  opening[0]?.();
+  expect([await again, kept, finished]).toEqual(["finished", [3], []]);
 });

@@ -242,6 +242,19 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect([await store.claimGap("job_1"), await store.claimGap("job_none")]).toEqual([null, null]);
     });
 
+    test("of a job that is paused in its second round nothing is claimed: all chunks have results", async () => {
+      const store = await opened();
+      await startedJob(store, "job_1", 3);
+      for (let chunk = 0; chunk < 3; chunk += 1) {
+        const work = await claimed(store, "job_1");
+        await finish(store, finishedChunk("job_1", work, { unchecked: 2, processed: 8 }));
+      }
+      const ended = { finishedAt: 9, expiresAt: 10 };
+      expect((await store.endRound("job_1", ended)).isWaiting).toBe(true);
+      await store.changeJob("job_1", ["queued"], { status: "paused", statusReason: "by_caller" });
+      expect(await store.claimGap("job_1")).toBeNull();
+    });
+
     test("the search for a gap in a paused job of 16 times as many chunks takes at most 32 times as long", async () => {
       const store = await opened();
       const searchMs = async (jobId: string, chunks: number) => {

@@ -64,8 +64,7 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     if (plan.act === "fail") throw new HopelessChunkError(`chunk ${claimed.n} of ${jobId}`);
     const isFirstChoice = plan.act === "verify" && plan.rowsMax === claimed.rows;
     if (job.round > 1 && !isFirstChoice) {
-      // The second look-up is a courtesy: the results of the first round are kept.
-      await store.keepUnchecked({ jobId, n: claimed.n, attempt: claimed.attempt });
+      await keepUnchecked(job, claimed);
       return "finished";
     }
     let release = () => {};
@@ -87,6 +86,11 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     }
   };
 
+  /** The second look-up is a courtesy: the results of the first round are kept. */
+  async function keepUnchecked({ jobId }: Job, { n, attempt }: ClaimedChunk): Promise<void> {
+    await store.keepUnchecked({ jobId, n, attempt });
+  }
+
   async function verifyRows(
     job: Job,
     claimed: ClaimedChunk,
@@ -101,6 +105,7 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
         ? await givenUp.next(job, claimed, options)
         : await open(job, claimed, { ...plan, uncheckedIn: earlier }, options);
     if (work === "out_of_units") return work;
+    if (work === "kept") return "finished";
     const { rows, verified, reservation } = work;
     try {
       const packed = await pack(work, earlier, options);
@@ -142,14 +147,15 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
 
   /**
    * Reserves the units of the rows and opens them. Nothing is awaited between the look at the units and the reservation,
-   * so that the chunks of a job are paid for in the order of their claims, without a gap.
+   * so that the chunks of a job are paid for in the order of their claims, without a gap. A second look-up that the units
+   * do not pay for is left out.
    */
   async function open(
     job: Job,
     claimed: ClaimedChunk,
     { rowsMax, uncheckedIn }: Pick<OpenTask, "rowsMax" | "uncheckedIn">,
     options: WorkOptions,
-  ): Promise<VerifiedRows | "out_of_units"> {
+  ): Promise<VerifiedRows | "out_of_units" | "kept"> {
     const { jobId } = job;
     await meter.enter(job.accountId);
     const isFirst = uncheckedIn === null;
@@ -170,6 +176,10 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
         { ...storedChunk(job, claimed), ...task, numbering: group.name },
         options,
       );
+      if (!isFirst && opened.chunk.count - opened.chunk.duplicates.length > paid) {
+        await keepUnchecked(job, claimed);
+        return "kept";
+      }
       const found = group.find(opened);
       // `verify` rethrows it; without this a reservation that throws first would leave it unhandled.
       found?.catch(() => undefined);

@@ -18,6 +18,9 @@ type Reading = {
 
 /** The dialect and the column are detected in the first 256 KiB, or in the first line where that is longer. */
 const START_BYTES = 262_144;
+/** The names of the columns are kept with the job and go along with its chunks. A worksheet has as many columns. */
+const COLUMNS_MAX = 16_384;
+const HEADER_CHARS_MAX = 262_144;
 const NEWLINE = 0x0a;
 const NAME = "The body";
 
@@ -124,7 +127,16 @@ function tableOf(
     // A first row of data may be taken for the header.
     shownName: withoutCardNumber,
   };
+  const columns = records[0]?.length ?? 0;
+  if (columns > COLUMNS_MAX) {
+    throw new TableError(`${NAME} has ${columns} columns; a job takes at most ${COLUMNS_MAX}.`);
+  }
   const { index, names, hasHeader } = chooseColumn(NAME, records, options.kind, wish);
+  const chars = names.reduce((sum, { length }) => sum + length, 0);
+  if (hasHeader && chars > HEADER_CHARS_MAX) {
+    const most = `a job takes at most ${HEADER_CHARS_MAX}`;
+    throw new TableError(`${NAME} has a header of ${chars} characters; ${most}.`);
+  }
   return { table: { columns: names, delimiter: form.delimiter, index, lineEnd }, hasHeader };
 }
 

@@ -142,7 +142,10 @@ const gapChunk = builtOnce((orm) => {
     .where(and(eq(finished.jobId, sql.placeholder("jobId")), gt(finished.rowsDone, 0)))
     .orderBy(desc(finished.n))
     .limit(1);
-  return firstWaiting(orm, and(eq(jobs.status, "paused"), lt(jobChunks.n, last))).prepare("gap_chunk");
+  // In the second round chunks wait that have results.
+  const isUnread = lt(jobChunks.rowsDone, jobChunks.rows);
+  const isGap = and(eq(jobs.status, "paused"), isUnread, lt(jobChunks.n, last));
+  return firstWaiting(orm, isGap).prepare("gap_chunk");
 });
 
 const claim = builtOnce((orm) =>

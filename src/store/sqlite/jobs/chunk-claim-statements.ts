@@ -105,10 +105,11 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs, chunks
       return { n, firstRow, rows, form, duplicates, rowsDone, attempt: attempt + 1, body };
     },
 
-    /** Whether a chunk that waits stands before one with results. */
+    /** Whether a chunk that waits for its results stands before one that has some; in the second round all have. */
     hasGap: (jobId: string): boolean => {
       const first = firstWaiting().get({ jobId });
-      return first !== undefined && behindFirstWaiting().get({ jobId, n: first.n }) !== undefined;
+      if (first === undefined || first.rowsDone === first.rows) return false;
+      return behindFirstWaiting().get({ jobId, n: first.n }) !== undefined;
     },
 
     release: ({ jobId, n, attempt }: ChunkClaim, attempts: number): void => {
