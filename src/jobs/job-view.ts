@@ -1,9 +1,9 @@
 import { SUMMARY_WORDS } from "../contract/words.ts";
-import type { JobCounts, JobRecord } from "../store/job-records.ts";
+import type { JobCounts, ListedJob } from "../store/job-records.ts";
 import { jobFactsOf } from "./job.ts";
 
 /** Returns a job as callers see it. */
-export function jobView(record: JobRecord, now: number) {
+export function jobView(record: ListedJob, now: number) {
   const { options, kind, ...job } = jobFactsOf(record);
   const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
   const elapsedMs = job.startedAt === null ? 0 : (job.finishedAt ?? now) - job.startedAt;

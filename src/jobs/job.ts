@@ -1,5 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
-import type { JobRecord } from "../store/job-records.ts";
+import type { JobRecord, ListedJob } from "../store/job-records.ts";
 import type { InputForm, InputTable } from "./intake/intake-messages.ts";
 
 /** The encoding of an input that comes in parts, and who named its form: the first of the three that did counts. */
@@ -45,13 +45,12 @@ export type Job = Omit<JobRecord, "kind" | "options" | "inputTable"> & {
 };
 
 /** Parses the fields that the store keeps as text. */
-export function jobOf(record: JobRecord): Job {
-  const { inputTable } = record;
+export function jobOf({ inputTable, ...record }: JobRecord): Job {
   return { ...jobFactsOf(record), table: inputTable === null ? null : JSON.parse(inputTable) };
 }
 
-/** Does the same but for the table, which is long where an input has many columns. */
-export function jobFactsOf({ options, inputTable: _, kind, ...record }: JobRecord): Omit<Job, "table"> {
+/** Does the same without the table, which is long where an input has many columns. */
+export function jobFactsOf({ options, kind, ...record }: ListedJob): Omit<Job, "table"> {
   return { ...record, kind: kindOf(kind), options: JSON.parse(options) };
 }
 

@@ -1,6 +1,12 @@
 import { type CursorPage, cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
-import { type JobRecord, type JobStatus, STOPPABLE, UNFINISHED } from "../store/job-records.ts";
+import {
+  type JobRecord,
+  type JobStatus,
+  type ListedJob,
+  STOPPABLE,
+  UNFINISHED,
+} from "../store/job-records.ts";
 import { createJobChanges } from "./job-changes.ts";
 import { createJobEraser, type JobEraser, type JobEraserDependencies } from "./job-eraser.ts";
 import { createJobReceiver, type JobReceiver, type JobReceiverDependencies } from "./job-receiver.ts";
@@ -14,7 +20,7 @@ export type Jobs = JobReceiver &
     readonly list: (
       accountId: string,
       page: { readonly status: JobStatus | null; readonly afterJobId: string | null; readonly limit: number },
-    ) => Promise<CursorPage<JobRecord>>;
+    ) => Promise<CursorPage<ListedJob>>;
     readonly pause: (accountId: string, jobId: string) => Promise<JobRecord>;
     readonly resume: (accountId: string, jobId: string) => Promise<JobRecord>;
     readonly cancel: (accountId: string, jobId: string) => Promise<JobRecord>;

@@ -6,6 +6,7 @@ import type {
   ClaimedWork,
   JobRecord,
   JobStatus,
+  ListedJob,
   NewJobChunk,
 } from "./job-records.ts";
 
@@ -96,7 +97,7 @@ export type JobPort = {
   ) => Answer<JobRecord | null>;
   readonly findJob: (jobId: string) => Answer<JobRecord | null>;
   /** Returns jobs, newest first; null where `afterJobId` is not a job of the account. */
-  readonly jobPage: (page: JobPage) => Answer<readonly JobRecord[] | null>;
+  readonly jobPage: (page: JobPage) => Answer<readonly ListedJob[] | null>;
   readonly jobsIn: (statuses: readonly JobStatus[]) => Answer<readonly JobRecord[]>;
   /** Returns the number of unfinished jobs of all accounts, by state and reason. */
   readonly unfinishedJobs: () => Answer<

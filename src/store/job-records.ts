@@ -54,6 +54,9 @@ export type JobRecord = {
   readonly webhookUrl: string | null;
 };
 
+/** A job in a list of jobs: an input may have thousands of columns. */
+export type ListedJob = Omit<JobRecord, "inputTable">;
+
 /** Some rows of a job's input, in the order of the input. */
 export type NewJobChunk = {
   readonly n: number;

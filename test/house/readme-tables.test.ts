@@ -173,10 +173,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ["rows of a job; jobs of an account that have not ended", "those of the plan"],
       ["the input of a job, decoded", `${await constant("src/app/jobs.ts", "INPUT_BYTES_MAX")} bytes`],
       ["a row of it", `${RECORD_BYTES_MAX} bytes`],
-      [
-        "its columns; the characters of their names",
-        `${await constant(csvRecords, "COLUMNS_MAX")}; ${await constant(csvRecords, "HEADER_CHARS_MAX")}`,
-      ],
+      ["its columns", `${await constant(csvRecords, "COLUMNS_MAX")}`],
       ["a part of an input, decoded; its parts", `${PART_BYTES_MAX} bytes; ${PARTS_MAX}`],
       ["parts of inputs that arrive at a time", `${ARRIVING.capacity}`],
       ["streams of events of jobs", `${await constant("src/http/jobs/job-events.ts", "STREAMS_MAX")}`],

@@ -23,15 +23,3 @@ test.each(["", '"'])("a list has at most 16,384 columns, with the quote %p in it
     },
   });
 });
-
-test("the names of the columns have at most 262,144 characters, and the cells of a list without names more", async () => {
-  const header = (chars: number) => `email,${"a".repeat(chars - "email".length)}`;
-  expect(await read(`${header(262_144)}\na@good.com,b\n`)).toMatchObject({ table: { index: 0 } });
-  expect(await read(`${header(262_145)}\na@good.com,b\n`)).toEqual({
-    refusal: {
-      code: "invalid_request",
-      message: "The body has a header of 262145 characters; a job takes at most 262144.",
-    },
-  });
-  expect(await read(`a@good.com,${"b".repeat(300_000)}\n`)).toMatchObject({ table: { index: 0 } });
-});

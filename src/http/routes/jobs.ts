@@ -23,7 +23,7 @@ import type { Uploads } from "../../jobs/uploads/uploads.ts";
 import type { Answer } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { FairTurns } from "../../platform/fair-turns.ts";
-import type { JobRecord } from "../../store/job-records.ts";
+import type { ListedJob } from "../../store/job-records.ts";
 import type { Guard } from "../auth.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import type { Call } from "../call.ts";
@@ -63,7 +63,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
     requests: createJobRequestReader(given.requireWebhookUrl),
     arriving: createInputArrivals(),
   };
-  const view = (job: JobRecord) => jobView(job, clock.now());
+  const view = (job: ListedJob) => jobView(job, clock.now());
   const page = queryReader(listJobs);
   const eventStreams = createEventStreamShares();
   const downloads = createDownloadShares({ clock });

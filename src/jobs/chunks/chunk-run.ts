@@ -12,7 +12,8 @@ import type { JobPool } from "../thread-tasks.ts";
 import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
 import type { ChunkFacts, ChunkGroup } from "./chunk-facts.ts";
 import { type ChunkOutcome, HopelessChunkError } from "./chunk-outcome.ts";
-import { type OpenedChunk, type OpenTask, type PackedResults, packedResults } from "./chunk-work.ts";
+import { packRows } from "./chunk-packing.ts";
+import type { OpenedChunk, OpenTask } from "./chunk-work.ts";
 import { copied, countDistinct, storedChunk, type VerifiedRows } from "./claimed-rows.ts";
 import { createGivenUpRows } from "./given-up-rows.ts";
 
@@ -108,7 +109,7 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     if (work === "kept") return "finished";
     const { rows, verified, reservation } = work;
     try {
-      const packed = await pack(work, earlier, options);
+      const packed = await packRows(pool, work, earlier, options);
       const charged = job.isTest ? 0 : verified.chargeable * unitsPerItem;
       const rowsDone = replaces ? claimed.rowsDone : claimed.rowsDone + rows.length;
       const isWhole = rowsDone === claimed.rows;
@@ -131,18 +132,6 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     } finally {
       reservation.release();
     }
-  }
-
-  async function pack(
-    { rows, verified }: VerifiedRows,
-    earlier: OpenTask["uncheckedIn"],
-    options: WorkOptions,
-  ): Promise<PackedResults> {
-    const { bytes, plain, counts, failures } = verified;
-    if (plain !== undefined && failures === 0 && earlier === null) return packedResults(verified, plain);
-    const into = earlier === null ? null : { bodies: earlier, rows };
-    const results = { bytes: copied(bytes), isCompressed: plain !== undefined, counts, into };
-    return pool.runTwice("packJobResults", results, options);
   }
 
   /**

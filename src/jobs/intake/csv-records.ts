@@ -20,7 +20,6 @@ type Reading = {
 const START_BYTES = 262_144;
 /** The names of the columns are kept with the job and go along with its chunks. A worksheet has as many columns. */
 const COLUMNS_MAX = 16_384;
-const HEADER_CHARS_MAX = 262_144;
 const NEWLINE = 0x0a;
 const NAME = "The body";
 
@@ -132,11 +131,6 @@ function tableOf(
     throw new TableError(`${NAME} has ${columns} columns; a job takes at most ${COLUMNS_MAX}.`);
   }
   const { index, names, hasHeader } = chooseColumn(NAME, records, options.kind, wish);
-  const chars = names.reduce((sum, { length }) => sum + length, 0);
-  if (hasHeader && chars > HEADER_CHARS_MAX) {
-    const most = `a job takes at most ${HEADER_CHARS_MAX}`;
-    throw new TableError(`${NAME} has a header of ${chars} characters; ${most}.`);
-  }
   return { table: { columns: names, delimiter: form.delimiter, index, lineEnd }, hasHeader };
 }
 

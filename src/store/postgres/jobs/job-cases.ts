@@ -8,7 +8,7 @@ import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { jobs } from "../schema.ts";
 import { eraseChunks } from "./chunk-erasure.ts";
 import { type IntakeCases, intakeCases } from "./intake-cases.ts";
-import { emitJobEvent, JOB_COLUMNS, jobsOf, lockJob, ofTenant, readJob } from "./job-rows.ts";
+import { emitJobEvent, JOB_COLUMNS, jobsOf, LISTED_COLUMNS, lockJob, ofTenant, readJob } from "./job-rows.ts";
 
 type JobCases = IntakeCases & ChangeCases & ReadCases;
 
@@ -73,7 +73,7 @@ function readCases({ read }: Connection): ReadCases {
         const rest = isBehind(jobs, "jobId", after);
         const isWanted = status === null ? undefined : eq(jobs.status, status);
         const rows = await orm
-          .select(JOB_COLUMNS)
+          .select(LISTED_COLUMNS)
           .from(jobs)
           .where(and(ofTenant(accountId), isNull(jobs.deletedAt), isWanted, rest))
           .orderBy(desc(jobs.createdAt), desc(jobs.jobId))

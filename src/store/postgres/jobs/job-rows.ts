@@ -11,9 +11,14 @@ const { reader: _, readUntil: __, ...jobColumns } = getTableColumns(jobs);
 /** The columns of a job as the port has it. */
 export const JOB_COLUMNS = jobColumns;
 
+const { inputTable: ___, ...listedColumns } = jobColumns;
+
+/** The columns of a job in a list. */
+export const LISTED_COLUMNS = listedColumns;
+
 export type JobRow = Omit<typeof jobs.$inferSelect, "reader" | "readUntil">;
 
-export function readJob(row: JobRow): JobRecord {
+export function readJob<Row extends Pick<JobRow, "accountId" | "isTest">>(row: Row): Row {
   return row.isTest ? { ...row, accountId: testTenantOf(row.accountId) } : row;
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lte, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import { isTestTenant, ownerOf, testTenantOf } from "../../../platform/test-tenant.ts";
 import { isBehind } from "../../conditions.ts";
@@ -8,6 +8,7 @@ import {
   type JobCounts,
   type JobRecord,
   type JobStatus,
+  type ListedJob,
   STOPPABLE,
   UNFINISHED,
 } from "../../job-records.ts";
@@ -23,7 +24,9 @@ function ofTenant(tenant: string) {
   return and(eq(jobs.accountId, ownerOf(tenant)), eq(jobs.isTest, isTestTenant(tenant)));
 }
 
-function read(row: typeof jobs.$inferSelect): JobRecord {
+const { inputTable: _, ...LISTED } = getTableColumns(jobs);
+
+function read<Row extends Pick<JobRecord, "accountId" | "isTest">>(row: Row): Row {
   return row.isTest ? { ...row, accountId: testTenantOf(row.accountId) } : row;
 }
 
@@ -120,9 +123,9 @@ export function createJobStatements(orm: Orm) {
         .run();
     },
 
-    page: ({ accountId, status, limit }: JobPage, after: JobRecord | undefined): JobRecord[] =>
+    page: ({ accountId, status, limit }: JobPage, after: JobRecord | undefined): ListedJob[] =>
       orm
-        .select()
+        .select(LISTED)
         .from(jobs)
         .where(
           and(
