@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, HTTPRequest } from "puppeteer-core";
 import { CHROMIUM } from "../support/browser.ts";
@@ -14,6 +15,7 @@ import type { TestServer } from "../support/server.ts";
 /** Rows of the list. It is watched to its end, by threads that give way to all else: no other file runs beside it. */
 const ROWS = Number(process.env.CONSOLE_ROWS ?? 1_000_000);
 const TEST_TIMEOUT_MS = 400_000;
+const DOWNLOAD_MS = 90_000;
 
 /** Places of the table that are looked at, each far from the one before. */
 const SCROLLS = Number(process.env.CONSOLE_SCROLLS ?? 8);
@@ -106,8 +108,7 @@ describe.skipIf(CHROMIUM === null)("a list in the console", () => {
         await server.call(`/v1/jobs/${jobId}/results?format=csv&status=undeliverable`, { key })
       ).text();
       await tab.page.waitForFunction('!document.body.innerText.includes("so far")');
-      await until(() => Bun.file(file).size > 0);
-      await until(async () => (await Bun.file(file).text()).length === wanted.length);
+      await downloaded(tab, file, (text) => text.length === wanted.length);
       expect(await Bun.file(file).text()).toBe(wanted);
       expect(tab.complaints()).toEqual([]);
       expect(
@@ -145,8 +146,7 @@ describe.skipIf(CHROMIUM === null)("a list in the console", () => {
       expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(390);
       await tab.press("CSV for spreadsheets");
       const file = join(tab.folder, "hostile-results.csv");
-      await until(() => Bun.file(file).size > 0);
-      const text = await Bun.file(file).text();
+      const text = await downloaded(tab, file, (written) => written !== "");
       expect(text).toContain("'=1+1");
       expect(text).not.toMatch(/(?:^|,)"?[=+@]/m);
       expect(tab.complaints()).toEqual([]);
@@ -174,7 +174,22 @@ async function heapBytesOf({ page }: ConsolePage): Promise<number> {
   return usedSize;
 }
 
-/** Waits until a condition holds; the limit of the test is the deadline. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(20);
+/** Waits for a download, which the browser names when it is whole, and returns its text. */
+async function downloaded(
+  tab: ConsolePage,
+  file: string,
+  isWhole: (text: string) => boolean,
+): Promise<string> {
+  const deadline = performance.now() + DOWNLOAD_MS;
+  for (;;) {
+    const text = (await Bun.file(file).exists()) ? await Bun.file(file).text() : "";
+    if (isWhole(text)) return text;
+    if (performance.now() > deadline) {
+      const files = readdirSync(tab.folder).map(
+        (name) => `${name}: ${Bun.file(join(tab.folder, name)).size}`,
+      );
+      throw new Error(`The folder has ${files.join(", ")}; the page shows:\n${await tab.text()}`);
+    }
+    await Bun.sleep(20);
+  }
 }
