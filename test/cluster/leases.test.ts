@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { SQL } from "bun";
+import { SQL } from "bun";
 import { frameBytes } from "../../src/jobs/uploads/part-frames.ts";
 import { createSharedParts } from "../../src/jobs/uploads/shared-parts.ts";
 import type { AnnouncedJob } from "../../src/store/lease-port.ts";
@@ -38,8 +38,40 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     await sql`UPDATE webhook_deliveries SET lease_until = 0 WHERE owner = ${processId}`;
   }
 
+  /** Waits until a session waits for a row that another holds, for 1,000 looks at most. */
+  async function untilWaiting(): Promise<void> {
+    for (let look = 0; look < 1_000; look += 1) {
+      const rows = await sql`SELECT 1 FROM pg_locks WHERE NOT granted`;
+      if (rows.length > 0) return;
+    }
+  }
+
   const claimOf = ({ n, attempt }: { readonly n: number; readonly attempt: number }) => ({
     ...{ jobId: "job_1", n, attempt },
+  });
+
+  test("a job that is being cancelled ends only after a chunk that another process claims at that moment", async () => {
+    const ended = { finishedAt: NOON, expiresAt: NOON + 1 };
+    await startedJob(one, "job_1", 2);
+    await one.changeJob("job_1", ["queued"], { status: "cancelling", statusReason: "by_caller" });
+    const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>();
+    const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
+    // The claim of a process that saw the job before it was cancelled, and has not committed.
+    await using other = new SQL(processes.url, { max: 1 });
+    const claiming = other.begin(async (claim) => {
+      await claim`UPDATE job_chunks SET state = 'claimed', owner = 'two', attempt = 1, lease_until = 9999999999999
+        WHERE job_id = 'job_1' AND n = 0`;
+      locked();
+      await isAsked;
+    });
+    await isLocked;
+    const ending = Promise.resolve(one.endRound("job_1", ended));
+    await untilWaiting();
+    asked();
+    await claiming;
+    expect(await ending).toEqual({ changed: null, isWaiting: false });
+    await two.releaseChunk({ jobId: "job_1", n: 0, attempt: 1 }, 0);
+    expect((await one.endRound("job_1", ended)).changed?.status).toBe("cancelled");
   });
 
   test("a chunk whose lease has ended is done by another process, and the late result of the first is neither kept nor charged", async () => {

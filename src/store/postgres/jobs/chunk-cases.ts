@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Clock } from "../../../platform/clock.ts";
 import { ClaimLostError, type JobPort } from "../../job-port.ts";
@@ -8,8 +8,9 @@ import type { Connection } from "../connection/connection.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
 import { hasEnded, LEASE_END } from "../connection/server-clock.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
-import { addProgress, chunksFrom, isHeld, lapsedChunk, putBack, unfinishedChunks } from "./chunk-rows.ts";
+import { addProgress, chunksFrom, isHeld, lapsedChunk, putBack } from "./chunk-rows.ts";
 import { emitJobEvent, JOB_COLUMNS, lockJob, readJob } from "./job-rows.ts";
+import { lockWaiting, requeueUnchecked, unfinishedChunks } from "./round-rows.ts";
 
 type ChunkCases = Pick<
   JobPort,
@@ -97,6 +98,7 @@ function claimCases(
       transact(async (orm) => {
         const job = await lockJob(orm, jobId);
         if (job === null) return { changed: null, isWaiting: false };
+        if (job.status === "cancelling") await lockWaiting(orm, jobId);
         const chunks = await unfinishedChunks(orm, jobId);
         const end = endOfJob(job, chunks, ended);
         if (end === null) {
@@ -160,15 +162,6 @@ const claim = builtOnce((orm) =>
     .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), eq(jobChunks.n, sql.placeholder("n"))))
     .prepare("claim_chunk"),
 );
-
-async function requeueUnchecked(orm: Orm, jobId: string): Promise<number> {
-  const rows = await orm
-    .update(jobChunks)
-    .set({ state: "waiting" })
-    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} = 'done'`, gte(jobChunks.unchecked, 1)))
-    .returning({ n: jobChunks.n });
-  return rows.length;
-}
 
 function resultCases({ read }: Connection): Pick<ChunkCases, "chunkResults" | "resultBodies" | "inputBody"> {
   return {

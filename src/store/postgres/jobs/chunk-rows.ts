@@ -1,20 +1,8 @@
-import { and, asc, count, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
 import type { ChunkClaim, FinishedChunk } from "../../job-records.ts";
-import type { UnfinishedChunks } from "../../job-rounds.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
 import { hasEnded } from "../connection/server-clock.ts";
 import { jobChunks, jobResults, jobs } from "../schema.ts";
-
-/** Counts the chunks of a job that are not done. */
-export async function unfinishedChunks(orm: Orm, jobId: string): Promise<UnfinishedChunks> {
-  const rows = await orm
-    .select({ state: jobChunks.state, chunks: count() })
-    .from(jobChunks)
-    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} <> 'done'`))
-    .groupBy(jobChunks.state);
-  const chunksIn = (state: string) => rows.find((each) => each.state === state)?.chunks ?? 0;
-  return { waiting: chunksIn("waiting"), claimed: chunksIn("claimed") };
-}
 
 /** A chunk that a process has claimed and holds still. */
 export function isHeld(

@@ -1,0 +1,36 @@
+import { and, count, eq, gte, sql } from "drizzle-orm";
+import type { UnfinishedChunks } from "../../job-rounds.ts";
+import type { Orm } from "../connection/orm.ts";
+import { jobChunks } from "../schema.ts";
+
+// The chunks of a job where one of its rounds ends.
+
+/** Counts the chunks of a job that are not done. */
+export async function unfinishedChunks(orm: Orm, jobId: string): Promise<UnfinishedChunks> {
+  const rows = await orm
+    .select({ state: jobChunks.state, chunks: count() })
+    .from(jobChunks)
+    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} <> 'done'`))
+    .groupBy(jobChunks.state);
+  const chunksIn = (state: string) => rows.find((each) => each.state === state)?.chunks ?? 0;
+  return { waiting: chunksIn("waiting"), claimed: chunksIn("claimed") };
+}
+
+/** Waits for claims that are on their way, and lets none begin until the end of the transaction. */
+export async function lockWaiting(orm: Orm, jobId: string): Promise<void> {
+  await orm
+    .select({ n: jobChunks.n })
+    .from(jobChunks)
+    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} = 'waiting'`))
+    .for("no key update");
+}
+
+/** Puts the chunks back that have unchecked rows; returns their number. */
+export async function requeueUnchecked(orm: Orm, jobId: string): Promise<number> {
+  const rows = await orm
+    .update(jobChunks)
+    .set({ state: "waiting" })
+    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} = 'done'`, gte(jobChunks.unchecked, 1)))
+    .returning({ n: jobChunks.n });
+  return rows.length;
+}
