@@ -18,7 +18,7 @@ import { openSource, type Source } from "./source.ts";
  * that is a file, a checkpoint to resume from. Throws CliError.
  */
 export async function verifyFile(run: FileRun, dependencies: FileRunDependencies): Promise<number> {
-  using _ = claimOutput(run.output);
+  using _ = claimOutput(run.output, run.input.path);
   return await verifyIntoClaimed(run, dependencies);
 }
 

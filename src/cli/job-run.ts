@@ -27,7 +27,7 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
   const { url, retriesMax } = run.server;
   const client = createClient({ baseUrl: url, apiKey: dependencies.apiKey, retriesMax });
   // The output is claimed before there is a job: a second run would pay for another one.
-  using _ = claimOutput(run.output);
+  using _ = claimOutput(run.output, run.input.path);
   const known = stateOf(run);
   let jobId = run.job.attach ?? known?.jobId ?? null;
   let job: Job | null = null;

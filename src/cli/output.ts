@@ -1,5 +1,7 @@
 import {
+  accessSync,
   closeSync,
+  constants,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
@@ -8,6 +10,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { systemCode, systemReason } from "../platform/system-reason.ts";
 import { encodeText, type WrittenEncoding } from "../tables/text-form.ts";
 import { CliError, EXIT } from "./failure.ts";
@@ -40,6 +43,7 @@ export type OutputOptions = {
 };
 
 const STDOUT_FD = 1;
+const UNSEEN: ReadonlySet<string> = new Set(["ENOTDIR", "EACCES", "ELOOP", "ENAMETOOLONG"]);
 const SLOW_READER_PAUSE_MS = 5;
 
 /** Opens the output. Throws CliError rather than write over a file that was not meant to be. */
@@ -58,11 +62,33 @@ export function openOutput(options: OutputOptions): Output {
   return output;
 }
 
-export function statOf(path: string): Stats | null {
-  return statSync(path, { throwIfNoEntry: false }) ?? null;
+/** Throws CliError where an output could not be opened later: a folder, the input, or where no file can be written. */
+export function refuseUnwritable(path: string, inputPath: string): void {
+  const before = statOf(path);
+  refuseOverwriting(path, before, { inputPath, force: true, resumeAt: null });
+  try {
+    // Of a file in the place of the folder, the dot is not there.
+    accessSync(before === null ? `${dirname(path)}/.` : path, constants.W_OK);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
 }
 
-function refuseOverwriting(path: string, before: Stats | null, options: OutputOptions): void {
+/** Returns null where nothing is to be seen there: what opens it says why. */
+export function statOf(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    if (UNSEEN.has(systemCode(error) ?? "")) return null;
+    throw error;
+  }
+}
+
+function refuseOverwriting(
+  path: string,
+  before: Stats | null,
+  options: Pick<OutputOptions, "inputPath" | "force" | "resumeAt">,
+): void {
   if (before === null) return;
   if (before.isDirectory()) throw new CliError(`${path} is a folder, not a file.`);
   const input = options.inputPath === "-" ? null : statOf(options.inputPath);
@@ -78,9 +104,13 @@ function open(path: string, flags: string): number {
   try {
     return openSync(path, flags);
   } catch (error) {
-    const reason = systemCode(error) === "ENOENT" ? "its folder does not exist" : systemReason(error);
-    throw new CliError(`${path} cannot be written: ${reason}.`);
+    throw unwritable(path, error);
   }
+}
+
+function unwritable(path: string, error: unknown): CliError {
+  const reason = systemCode(error) === "ENOENT" ? "its folder does not exist" : systemReason(error);
+  return new CliError(`${path} cannot be written: ${reason}.`);
 }
 
 function outputOf(name: string, fd: number, encoding: WrittenEncoding): Output {

@@ -37,6 +37,7 @@ describe("a wrong command ends in one sentence, before anything is written", () 
     [["good.csv", "-o", "good.csv", "--force"], "good.csv is the input; write the results to another file."],
     [["good.csv", "-o", "."], ". is a folder, not a file."],
     [["good.csv", "-o", "no/such/out.csv"], "no/such/out.csv cannot be written: its folder does not exist."],
+    [["good.csv", "-o", "good.csv/out.csv"], "good.csv/out.csv cannot be written: "],
     [["good.csv", "--resume"], "--resume needs --output: standard output cannot be gone on with."],
     [["good.csv", "--resume", "--force"], "--force begins anew and --resume goes on: use one of them."],
     [["good.csv", "--encoding", "klingon"], /^--encoding: "klingon" is no known encoding/],

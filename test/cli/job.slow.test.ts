@@ -321,6 +321,24 @@ describe("a file as a job", () => {
     expect([exitCode, (await client.jobs()).data.map(({ name }) => name)]).toEqual([0, ["alistvsc.csv"]]);
   });
 
+  test("an output that cannot be written is refused before there is a job", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp("free") };
+    await room.write("one.csv", "email\nann@good.com\n");
+    for (const [output, said] of [
+      ["no/such/out.csv", "no/such/out.csv cannot be written: its folder does not exist."],
+      ["one.csv/out.csv", "one.csv/out.csv cannot be written: "],
+      [".", ". is a folder, not a file."],
+      ["one.csv", "one.csv is the input; write the results to another file."],
+    ] as const) {
+      const { exitCode, stderr } = await room.run(["one.csv", "-o", output, "--force", ...jobArgs()], {
+        env,
+      });
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining(said)]);
+      expect((await clientOf(env.ASSAY_API_KEY).jobs()).data).toEqual([]);
+    }
+    expect(await room.read("one.csv")).toBe("email\nann@good.com\n");
+  });
+
   test("what an account's units do not pay for is kept, and the way back is said", async () => {
     const env = { ASSAY_API_KEY: await server.signUp("free") };
     const client = clientOf(env.ASSAY_API_KEY);
