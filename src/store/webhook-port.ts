@@ -106,15 +106,18 @@ export type WebhookPort = {
   ) => Answer<WebhookRecord | null>;
   /** Removes a webhook and its deliveries; false where it is missing. */
   readonly removeWebhook: (accountId: string, webhookId: string) => Answer<boolean>;
-  /** Writes an event for one webhook, whichever it asked for. */
+  /** Writes an event for one webhook, whichever it asked for; null where it is missing or disabled by now. */
   readonly addDelivery: (
     webhook: WebhookRecord,
     event: NewEvent,
     replyOf: (delivery: DeliveryRecord) => ReplyRecord | null,
-  ) => Answer<DeliveryRecord>;
+  ) => Answer<DeliveryRecord | null>;
   /** Returns deliveries newest first; null where `afterDeliveryId` names none of the webhook. */
   readonly deliveryPage: (page: DeliveryPage) => Answer<readonly DeliveryRecord[] | null>;
-  /** Puts a delivery at the beginning of the schedule; null where it is missing. One that is being sent stays. */
+  /**
+   * Puts a delivery at the beginning of the schedule; null where it is missing, or its webhook is missing or disabled by
+   * now. One that is being sent stays.
+   */
   readonly replayDelivery: (
     webhookId: string,
     deliveryId: string,

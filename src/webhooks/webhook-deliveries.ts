@@ -48,6 +48,12 @@ export function createWebhookDeliveries(dependencies: WebhookDeliveriesDependenc
       throw new ApiError("invalid_request", "The webhook is disabled; enable it first.");
     });
 
+  /** Says of a webhook that was removed or disabled after it was found what is said of any such. */
+  const refuseNow = (accountId: string, webhookId: string, otherwise: string): Answer<never> =>
+    after(findEnabled(accountId, webhookId), () => {
+      throw new ApiError("not_found", otherwise);
+    });
+
   return {
     test: (accountId, webhookId, replyOf) =>
       after(findEnabled(accountId, webhookId), (webhook) => {
@@ -55,6 +61,7 @@ export function createWebhookDeliveries(dependencies: WebhookDeliveriesDependenc
         const event = { type: "webhook.test", at, data: { webhook_id: webhookId } };
         const added = store.addDelivery(webhook, event, (delivery) => replyOf(deliveryView(delivery)));
         return after(added, (delivery) => {
+          if (delivery === null) return refuseNow(accountId, webhookId, "The account has no such webhook.");
           wake();
           return deliveryView(delivery);
         });
@@ -77,7 +84,9 @@ export function createWebhookDeliveries(dependencies: WebhookDeliveriesDependenc
         const now = Math.floor(clock.now());
         const put = store.replayDelivery(webhookId, deliveryId, now, (one) => replyOf(deliveryView(one)));
         return after(put, (delivery) => {
-          if (delivery === null) throw new ApiError("not_found", "The webhook has no such delivery.");
+          if (delivery === null) {
+            return refuseNow(accountId, webhookId, "The webhook has no such delivery.");
+          }
           wake();
           return deliveryView(delivery);
         });

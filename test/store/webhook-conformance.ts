@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { Store } from "../../src/store/port.ts";
-import type { AttemptEnd, WebhookRecord } from "../../src/store/webhook-port.ts";
+import type { AttemptEnd, DeliveryRecord, WebhookRecord } from "../../src/store/webhook-port.ts";
 import { claimed, finish, finishedChunk, jobRecord, startedJob } from "./job-conformance.ts";
 import { clock, NOON, replyRecord, signUp } from "./store-conformance.ts";
 
@@ -18,6 +18,13 @@ export const event = (type = "webhook.test", at = NOON) => ({ type, at, data: { 
 const noReply = () => null;
 const GOT_500 = { status: 500, error: null, latencyMs: 12, answer: "no\0" };
 const stays = {};
+
+/** Adds a delivery to a webhook that is there and enabled. */
+async function added(store: Store, webhook: WebhookRecord): Promise<DeliveryRecord> {
+  const delivery = await store.addDelivery(webhook, event(), noReply);
+  if (delivery === null) throw new Error("the webhook takes nothing");
+  return delivery;
+}
 
 /** What every store does with webhooks and their deliveries. */
 export function describeWebhooks(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
@@ -167,7 +174,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const store = await opened(webhookRecord("wh_1"));
       const [webhook] = await store.webhooksOf("acc_a");
       if (webhook === undefined) throw new Error("no webhook");
-      const { deliveryId } = await store.addDelivery(webhook, event(), noReply);
+      const { deliveryId } = await added(store, webhook);
       expect((await store.claimDelivery(NOON, []))?.delivery.deliveryId).toBe(deliveryId);
       const again = { state: "pending", nextAttemptAt: NOON + 50, webhook: { failingSince: NOON } } as const;
       await store.endAttempt(deliveryId, NOON + 1, GOT_500, again);
@@ -207,11 +214,31 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       ]);
     });
 
+    test("a webhook that was disabled or removed since it was read gets no delivery, and none is replayed", async () => {
+      const store = await opened(webhookRecord("wh_1"));
+      const [webhook] = await store.webhooksOf("acc_a");
+      if (webhook === undefined) throw new Error("no webhook");
+      const { deliveryId } = await added(store, webhook);
+      await store.changeWebhook("acc_a", "wh_1", () => ({ disabledReason: "by_caller" }), noReply);
+      const reply = () => replyRecord("r");
+      const tried = async () => [
+        await store.addDelivery(webhook, event(), reply),
+        await store.replayDelivery("wh_1", deliveryId, NOON, reply),
+        await store.findReply("acc_a", "r"),
+        await store.nextDueAt(),
+      ];
+      expect(await tried()).toEqual([null, null, null, null]);
+      expect(await typesOf(store, "wh_1")).toHaveLength(1);
+      await store.removeWebhook("acc_a", "wh_1");
+      expect(await tried()).toEqual([null, null, null, null]);
+      expect(await typesOf(store, "wh_1")).toEqual([]);
+    });
+
     test("what an address answers that the webhook no longer has disables nothing and counts for nothing", async () => {
       const store = await opened(webhookRecord("wh_1"));
       const [webhook] = await store.webhooksOf("acc_a");
       if (webhook === undefined) throw new Error("no webhook");
-      const { deliveryId } = await store.addDelivery(webhook, event(), noReply);
+      const { deliveryId } = await added(store, webhook);
       await store.claimDelivery(NOON, []);
       await store.changeWebhook("acc_a", "wh_1", () => ({ url: "https://b.example/" }), noReply);
       const gone = { disabledReason: "gone", failingSince: NOON } as const;
@@ -232,7 +259,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const [claimed] = await store.webhooksOf("acc_a");
       if (claimed === undefined) throw new Error("no webhook");
       const ends = async (webhook: AttemptEnd["webhook"]) => {
-        const { deliveryId } = await store.addDelivery(claimed, event(), noReply);
+        const { deliveryId } = await added(store, claimed);
         await store.claimDelivery(NOON, []);
         const end = { state: "failed", nextAttemptAt: null, webhook, claimed } as const;
         await store.endAttempt(deliveryId, NOON, GOT_500, end);
@@ -249,7 +276,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
       const [webhook] = await store.webhooksOf("acc_a");
       if (webhook === undefined) throw new Error("no webhook");
-      const { deliveryId } = await store.addDelivery(webhook, event(), noReply);
+      const { deliveryId } = await added(store, webhook);
       await store.claimDelivery(NOON, []);
       const failed = { state: "failed", nextAttemptAt: null, webhook: stays } as const;
       await store.endAttempt(deliveryId, NOON, GOT_500, failed);

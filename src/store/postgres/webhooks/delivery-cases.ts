@@ -16,6 +16,7 @@ export function deliveryCases({ transact, read }: Connection): DeliveryCases {
   return {
     addDelivery: (webhook, event, replyOf) =>
       transact(async (orm) => {
+        if ((await lockWebhook(orm, webhook.webhookId))?.disabledReason !== null) return null;
         const delivery = await deliver(orm, webhook, event, await newEventId(orm), null);
         await putReply(orm, replyOf(delivery));
         return delivery;
@@ -36,7 +37,7 @@ export function deliveryCases({ transact, read }: Connection): DeliveryCases {
 
     replayDelivery: (webhookId, deliveryId, at, replyOf) =>
       transact(async (orm) => {
-        await lockWebhook(orm, webhookId);
+        if ((await lockWebhook(orm, webhookId))?.disabledReason !== null) return null;
         if ((await findDelivery(orm, deliveryId))?.webhookId !== webhookId) return null;
         await orm
           .update(deliveries)

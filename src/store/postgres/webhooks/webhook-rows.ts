@@ -37,6 +37,19 @@ export async function webhooksOf(orm: Orm, accountId: string): Promise<WebhookRe
   return rows.map(readWebhook);
 }
 
+/** Locks the webhooks of an account until the end of the transaction, and returns them as they are then, oldest first. */
+async function lockWebhooksOf(orm: Orm, accountId: string): Promise<WebhookRecord[]> {
+  const locked = await lockedInOrder(orm, eq(webhooks.accountId, accountId));
+  return locked
+    .map(readWebhook)
+    .sort((one, other) => one.createdAt - other.createdAt || (one.webhookId < other.webhookId ? -1 : 1));
+}
+
+/** Several webhooks are locked in the order of their ids, so that nobody waits in a circle. */
+async function lockedInOrder(orm: Orm, which: SQL | undefined): Promise<WebhookRow[]> {
+  return orm.select().from(webhooks).where(which).orderBy(asc(webhooks.webhookId)).for("no key update");
+}
+
 export async function insertWebhook(orm: Orm, webhook: WebhookRecord): Promise<void> {
   const { events, formerSecrets } = webhook;
   await orm.insert(webhooks).values({
@@ -98,7 +111,7 @@ export async function hasten(orm: Orm, webhookId: string, at: number): Promise<v
 /** An identity that is drawn inside the transaction which uses it. */
 const RANDOM_HEX = sql`left(replace(gen_random_uuid()::text, '-', ''), 24)`;
 
-/** Writes an event for one webhook. */
+/** Writes an event for one webhook, which is locked: nobody would send it, or remove it, once that is gone. */
 export async function deliver(
   orm: Orm,
   { webhookId, accountId }: WebhookRecord,
@@ -143,7 +156,7 @@ export async function emit(
   event: NewEvent,
   oneOffUrl: string | null = null,
 ): Promise<void> {
-  const all = await webhooksOf(orm, accountId);
+  const all = await lockWebhooksOf(orm, accountId);
   const [first] = all;
   if (first === undefined) return;
   const eventId = await newEventId(orm);
@@ -160,12 +173,7 @@ export async function releaseDeliveries(orm: Orm, which: SQL | undefined): Promi
     .select({ webhookId: deliveries.webhookId })
     .from(deliveries)
     .where(and(which, isSending));
-  const locked = await orm
-    .select({ webhookId: webhooks.webhookId, disabledReason: webhooks.disabledReason })
-    .from(webhooks)
-    .where(inArray(webhooks.webhookId, sending))
-    .orderBy(asc(webhooks.webhookId))
-    .for("no key update");
+  const locked = await lockedInOrder(orm, inArray(webhooks.webhookId, sending));
   let released = 0;
   for (const { webhookId, disabledReason } of locked) {
     const rows = await orm

@@ -52,6 +52,7 @@ export function createWebhookCases(
       }),
     addDelivery: (webhook, event, replyOf) =>
       transact(() => {
+        if (owned(webhook.accountId, webhook.webhookId)?.disabledReason !== null) return null;
         const delivery = deliver(statements, webhook, event, deliveries.newEventId(), null);
         const reply = replyOf(delivery);
         if (reply !== null) replies.put(reply);
@@ -65,6 +66,7 @@ export function createWebhookCases(
     },
     replayDelivery: (webhookId, deliveryId, at, replyOf) =>
       transact(() => {
+        if (webhooks.find(webhookId)?.disabledReason !== null) return null;
         if (deliveries.find(deliveryId)?.webhookId !== webhookId) return null;
         deliveries.replay(deliveryId, at);
         webhooks.hasten(webhookId, at);
