@@ -11,6 +11,7 @@ import { isPostgresInstalled } from "../support/postgres.ts";
 import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
 
 const LOOK_EVERY_MS = 5;
+const ERASED = { operator: "root", accountId: "acc_a", at: NOON, action: "erase", details: "{}" };
 const MARK = { accountId: "acc_a", periodStart: 1, percent: 80, event: event("quota.80") } as const;
 
 const WRITES: readonly (readonly [string, (store: SharedStore) => unknown])[] = [
@@ -105,5 +106,27 @@ describe.if(isPostgresInstalled)("a webhook that another session holds", () => {
     await holder`SELECT FROM webhooks FOR UPDATE`;
     const sent = meanwhile(() => webhooks.test("acc_a", "wh_1", () => null), goesOn);
     await expect(sent).rejects.toThrow(new ApiError(code, said));
+  });
+
+  test.each([
+    ["an event", WRITES[1]?.[1]],
+    ["the erasure of the account", (one: SharedStore) => one.eraseAccount("acc_a", NOON, ERASED)],
+    ["the return of deliveries", (one: SharedStore) => one.reapDeliveries()],
+  ])("keeps %s from taking webhooks with higher ids before it", async (_, work) => {
+    // The older one has the higher id.
+    const older = webhookRecord("wh_2");
+    const newer = webhookRecord("wh_1", { createdAt: NOON + 1 });
+    for (const webhook of [older, newer]) {
+      await store.createWebhook(webhook, 20, null);
+      await store.addDelivery(webhook, event(), () => null);
+      await store.claimDelivery(NOON, []);
+    }
+    await sql`UPDATE webhook_deliveries SET lease_until = 0`;
+    await holder`BEGIN`;
+    await holder`SELECT FROM webhooks WHERE webhook_id = 'wh_1' FOR UPDATE`;
+    await meanwhile(
+      () => work?.(store),
+      () => holder`SELECT FROM webhooks WHERE webhook_id = 'wh_2' FOR UPDATE NOWAIT`,
+    );
   });
 });

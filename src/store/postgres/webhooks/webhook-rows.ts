@@ -190,6 +190,7 @@ export async function releaseDeliveries(orm: Orm, which: SQL | undefined): Promi
 
 /** Removes the webhooks of an account and their deliveries. */
 export async function removeWebhooks(orm: Orm, accountId: string): Promise<void> {
+  await lockedInOrder(orm, eq(webhooks.accountId, accountId));
   await orm.delete(webhooks).where(eq(webhooks.accountId, accountId));
   await orm.delete(deliveries).where(eq(deliveries.accountId, accountId));
 }
