@@ -104,7 +104,10 @@ export type WebhookPort = {
     changeOf: (before: WebhookRecord) => WebhookChange,
     replyOf: (after: WebhookRecord) => ReplyRecord | null,
   ) => Answer<WebhookRecord | null>;
-  /** Removes a webhook and its deliveries; false where it is missing. */
+  /**
+   * Removes a webhook and its deliveries; false where it is missing. Deliveries that the store cannot remove now are left
+   * to `removeDeliveries`.
+   */
   readonly removeWebhook: (accountId: string, webhookId: string) => Answer<boolean>;
   /** Writes an event for one webhook, whichever it asked for; null where it is missing or disabled by now. */
   readonly addDelivery: (
@@ -146,6 +149,9 @@ export type WebhookPort = {
    * are given up; returns how many were claimed.
    */
   readonly reapDeliveries: () => Answer<number>;
-  /** Removes up to `limit` deliveries that are older and have no attempt left; returns how many. */
+  /**
+   * Removes up to `limit` deliveries that are older and have no attempt left, or whose webhook is gone; returns how many.
+   * Those of the latter kind may be found by a later call alone.
+   */
   readonly removeDeliveries: (before: number, limit: number) => Answer<number>;
 };

@@ -5,7 +5,7 @@ import type { Connection } from "../connection/connection.ts";
 import { builtOnce } from "../connection/orm.ts";
 import { deleteJobs } from "../jobs/job-rows.ts";
 import { accounts, apiKeys, keptClock, operatorActs, operatorCommands, planPeriods } from "../schema.ts";
-import { removeWebhooks } from "../webhooks/webhook-rows.ts";
+import { removeDeliveriesOf, removeWebhooks } from "../webhooks/removed-webhooks.ts";
 import { changing, endPlanPeriod } from "./account-cases.ts";
 
 /** What operators ask and do, and the kept clock. */
@@ -64,8 +64,8 @@ function actCases({ transact, read }: Connection): Acts {
           },
         );
       }),
-    eraseAccount: (accountId, erasedAt, act) =>
-      changing(transact, [accountId], async (orm) => {
+    eraseAccount: async (accountId, erasedAt, act) => {
+      const removedIds = await changing(transact, [accountId], async (orm) => {
         const [running] = await orm
           .select()
           .from(planPeriods)
@@ -75,7 +75,7 @@ function actCases({ transact, read }: Connection): Acts {
           await endPlanPeriod(orm, running.planPeriodId, endsAt);
         }
         await orm.delete(apiKeys).where(eq(apiKeys.accountId, accountId));
-        await removeWebhooks(orm, accountId);
+        const webhookIds = await removeWebhooks(orm, accountId);
         await deleteJobs(orm, accountId, erasedAt);
         const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
         await orm
@@ -83,7 +83,10 @@ function actCases({ transact, read }: Connection): Acts {
           .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
           .where(eq(accounts.accountId, accountId));
         await orm.insert(operatorActs).values(act);
-      }),
+        return webhookIds;
+      });
+      await removeDeliveriesOf(transact, removedIds);
+    },
     recordAct: (act) =>
       transact(async (orm) => {
         await orm.insert(operatorActs).values(act);

@@ -1,9 +1,10 @@
-import { and, asc, desc, eq, gte, inArray, isNull, lt, ne } from "drizzle-orm";
+import { and, desc, eq, gte, ne } from "drizzle-orm";
 import { isBehind } from "../../conditions.ts";
 import type { WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { putReply } from "../reply-rows.ts";
 import { webhookDeliveries as deliveries } from "../schema.ts";
+import { createLeftoverRemoval, removeOld } from "./removed-webhooks.ts";
 import { DELIVERY_COLUMNS, deliver, findDelivery, hasten, lockWebhook, newEventId } from "./webhook-rows.ts";
 
 type DeliveryCases = Pick<
@@ -12,7 +13,9 @@ type DeliveryCases = Pick<
 >;
 
 /** Deliveries as their account sees them. */
-export function deliveryCases({ transact, read }: Connection): DeliveryCases {
+export function deliveryCases(connection: Connection): DeliveryCases {
+  const { transact, read } = connection;
+  const removeLeft = createLeftoverRemoval(connection);
   return {
     addDelivery: (webhook, event, replyOf) =>
       transact(async (orm) => {
@@ -49,20 +52,10 @@ export function deliveryCases({ transact, read }: Connection): DeliveryCases {
         return delivery;
       }),
 
-    removeDeliveries: (before, limit) =>
-      transact(async (orm) => {
-        const old = orm
-          .select({ deliveryId: deliveries.deliveryId })
-          .from(deliveries)
-          .where(and(lt(deliveries.createdAt, before), isNull(deliveries.nextAttemptAt)))
-          .orderBy(asc(deliveries.createdAt))
-          .limit(limit)
-          .for("update", { skipLocked: true });
-        const removed = await orm
-          .delete(deliveries)
-          .where(inArray(deliveries.deliveryId, old))
-          .returning({ deliveryId: deliveries.deliveryId });
-        return removed.length;
-      }),
+    removeDeliveries: async (before, limit) => {
+      const left = await removeLeft(limit);
+      if (left === limit) return left;
+      return left + (await transact((orm) => removeOld(orm, before, limit - left)));
+    },
   };
 }

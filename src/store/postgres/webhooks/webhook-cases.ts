@@ -4,9 +4,10 @@ import { lockAccounts } from "../account-locks.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
 import { putReply } from "../reply-rows.ts";
-import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
+import { webhooks } from "../schema.ts";
 import { deliveryCases } from "./delivery-cases.ts";
 import { deliveryQueueCases } from "./delivery-queue-cases.ts";
+import { removeDeliveriesOf } from "./removed-webhooks.ts";
 import { applyChange, insertWebhook, lockWebhook, readWebhook, webhooksOf } from "./webhook-rows.ts";
 
 /** Webhooks, and the queue of their deliveries that all nodes send from. `processId` is of this process alone. */
@@ -60,12 +61,14 @@ function ownerCases({ transact, read }: Connection): OwnerCases {
         return after;
       }),
 
-    removeWebhook: (accountId, webhookId) =>
-      transact(async (orm) => {
+    removeWebhook: async (accountId, webhookId) => {
+      const isRemoved = await transact(async (orm) => {
         if ((await lockOwned(orm, accountId, webhookId)) === null) return false;
-        await orm.delete(deliveries).where(eq(deliveries.webhookId, webhookId));
         await orm.delete(webhooks).where(eq(webhooks.webhookId, webhookId));
         return true;
-      }),
+      });
+      if (isRemoved) await removeDeliveriesOf(transact, [webhookId]);
+      return isRemoved;
+    },
   };
 }

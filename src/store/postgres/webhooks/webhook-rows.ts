@@ -46,7 +46,7 @@ async function lockWebhooksOf(orm: Orm, accountId: string): Promise<WebhookRecor
 }
 
 /** Several webhooks are locked in the order of their ids, so that nobody waits in a circle. */
-async function lockedInOrder(orm: Orm, which: SQL | undefined): Promise<WebhookRow[]> {
+export async function lockedInOrder(orm: Orm, which: SQL | undefined): Promise<WebhookRow[]> {
   return orm.select().from(webhooks).where(which).orderBy(asc(webhooks.webhookId)).for("no key update");
 }
 
@@ -186,13 +186,6 @@ export async function releaseDeliveries(orm: Orm, which: SQL | undefined): Promi
     if (disabledReason !== null) await giveUpPending(orm, webhookId);
   }
   return released;
-}
-
-/** Removes the webhooks of an account and their deliveries. */
-export async function removeWebhooks(orm: Orm, accountId: string): Promise<void> {
-  await lockedInOrder(orm, eq(webhooks.accountId, accountId));
-  await orm.delete(webhooks).where(eq(webhooks.accountId, accountId));
-  await orm.delete(deliveries).where(eq(deliveries.accountId, accountId));
 }
 
 /** Returns a delivery, or undefined. */
