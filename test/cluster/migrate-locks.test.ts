@@ -92,6 +92,22 @@ describe.if(isPostgresInstalled)("a migration whose table another session locks"
     expect(added.length).toBe(2);
   }, 30_000);
 
+  test("begins again where the server ends it, as its process was held up, and is done", async () => {
+    await holder`COMMIT`;
+    await migrating`SET idle_in_transaction_session_timeout = 100`;
+    const slow = `SELECT pg_sleep(0.2);
+--> statement-breakpoint
+CREATE TABLE next_table (n integer);`;
+    const migrated = migrate(migrating, NOON, [...MIGRATIONS, { name: "9999_slow", sql: slow }], 2);
+    await until(
+      async () => (await sql`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`).length > 0,
+    );
+    // This process stands still until after the statement has ended, for longer than the server waits.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+    await migrated;
+    expect(await sql`SELECT FROM next_table`).toHaveLength(0);
+  });
+
   test("reports a table that is locked too long, and has changed nothing", async () => {
     const refused = migrate(migrating, NOON, NEXT, 2).catch((error: unknown) => error);
     // As the start says it, which has sentences of its own for what a server throws.

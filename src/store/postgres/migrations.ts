@@ -8,7 +8,7 @@ import {
   statementsOf,
 } from "../migration.ts";
 import { StoreOpenError } from "../storage-error.ts";
-import { isHeld } from "./connection/postgres-error.ts";
+import { isHeld, isTimeOrOrder } from "./connection/postgres-error.ts";
 import initial from "./migrations/0000_initial.sql" with { type: "text" };
 import unchanging from "./migrations/0001_unchanging.sql" with { type: "text" };
 import jobs from "./migrations/0002_jobs.sql" with { type: "text" };
@@ -49,7 +49,8 @@ const LET_PASS_MS = 1_000;
 /**
  * Brings a database to the newest schema, forwards only, in one transaction, while other nodes that start wait.
  * Refuses a database that a newer version has written, and one whose steps are not the ones known here. `at` is the
- * time in milliseconds since the epoch that is written beside the steps. Rejects with a StoreOpenError where another
+ * time in milliseconds since the epoch that is written beside the steps. What the server undoes for the time that this
+ * process was held up is done again. Rejects with a StoreOpenError where another
  * session keeps a table for the better part of a minute.
  */
 export async function migrate(
@@ -64,8 +65,8 @@ export async function migrate(
       await sql.begin((transaction) => migrateWithin(waitMs, transaction, at, migrations));
       return;
     } catch (error) {
-      if (!isHeld(error)) throw error;
-      if (tries + 1 >= triesMax) throw tableHeld(error);
+      if (!isHeld(error) && !isTimeOrOrder(error)) throw error;
+      if (tries + 1 >= triesMax) throw isHeld(error) ? tableHeld(error) : error;
       await elapsed(LET_PASS_MS);
     }
   }
