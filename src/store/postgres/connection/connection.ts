@@ -1,3 +1,4 @@
+import { setTimeout as elapsed } from "node:timers/promises";
 import type { SQL } from "bun";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
@@ -49,11 +50,17 @@ const RENEW_EVERY_MS = 250;
 const CONFIRM_EVERY_MS = 1_000;
 
 /** A pool of connections to one server. */
-type Place = { readonly url: string; readonly pool: SQL; readonly orm: Orm };
+type Place = {
+  readonly url: string;
+  readonly pool: SQL;
+  readonly orm: Orm;
+  /** Counts what was begun and what was done there: while it grows, the server is there. */
+  answers: number;
+};
 
 /**
  * Runs statements on a pool of connections. A server that freezes or cannot be reached leaves the statements of the
- * driver pending for ever: they are given up at their deadline, and the pool with them. Of several servers it uses the
+ * driver pending for ever: they are given up at their deadline, and the pool with them where it answers nobody. Of several servers it uses the
  * one that takes writes, and looks for another once that one does not.
  */
 export function createConnection(options: ConnectionOptions): Connection {
@@ -69,7 +76,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   function openPlace(url: string): Place {
     const pool = openPool({ ...options, url });
-    return { url, pool, orm: drizzle({ client: pool }) };
+    return { url, pool, orm: drizzle({ client: pool }), answers: 0 };
   }
 
   /** Looks for the server that takes writes, and leaves the one that was used where it is another one now. */
@@ -100,25 +107,60 @@ export function createConnection(options: ConnectionOptions): Connection {
     abandon(hanging.pool);
   }
 
-  async function withinDeadline<T>(work: (orm: Orm, pool: SQL) => Promise<T>): Promise<T> {
+  /** `work` calls `begun` where the server has answered it before its end: a transaction that has begun. */
+  async function withinDeadline<T>(work: (orm: Orm, pool: SQL, begun: () => void) => Promise<T>): Promise<T> {
     let used = place;
+    // All there are where no other call was answered since this one began.
+    let ownAnswers = used?.answers ?? 0;
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       reject(new StorageError("the database did not answer in time"));
-      if (used !== null) renew(used);
+      if (used === null) return;
+      if (used.answers === ownAnswers) renew(used);
+      else void leaveHanging(used, running);
     }, deadlineMs);
     const run = async (): Promise<T> => {
-      used ??= await find();
-      return work(used.orm, used.pool);
+      if (used === null) {
+        used = await find();
+        ownAnswers = used.answers;
+      }
+      const at = used;
+      const answered = () => {
+        at.answers += 1;
+      };
+      try {
+        const result = await work(at.orm, at.pool, () => {
+          ownAnswers += 1;
+          answered();
+        });
+        answered();
+        return result;
+      } catch (error) {
+        if (isUndone(error)) answered();
+        throw error;
+      }
     };
+    const running = run();
     try {
-      return await Promise.race([run(), late]);
+      return await Promise.race([running, late]);
     } catch (error) {
       if (urls.length > 1 && isLost(error)) confirm();
       throw error;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /**
+   * Others are answered where this was not. Either it waited for too long, and the server ends what it waits for within
+   * another deadline, or its connection alone hangs, which no pool notices.
+   */
+  async function leaveHanging(used: Place, running: Promise<unknown>): Promise<void> {
+    const isOver = running.then(
+      () => true,
+      () => true,
+    );
+    if (!(await Promise.race([isOver, elapsed(deadlineMs, false, { ref: false })]))) renew(used);
   }
 
   function counted(error: unknown): unknown {
@@ -156,11 +198,15 @@ export function createConnection(options: ConnectionOptions): Connection {
     let isCommitting = false;
     let isGivenUp = false;
     try {
-      return await withinDeadline((orm) => {
+      return await withinDeadline((orm, _, begun) => {
         const once = () => {
           isCommitting = false;
           return orm.transaction(async (inside) => {
-            const result = await limited(inside, work);
+            begun();
+            const result = await limited(
+              untilGivenUp(inside, () => isGivenUp),
+              work,
+            );
             // A caller that was refused must not be charged afterwards.
             if (isGivenUp) throw new StorageError("the transaction took too long");
             isCommitting = true;
@@ -217,4 +263,14 @@ export function createConnection(options: ConnectionOptions): Connection {
       if (place !== null) abandon(place.pool);
     },
   };
+}
+
+/** A transaction whose next statement is refused once it is given up: it would hold what it has locked for others. */
+function untilGivenUp(orm: Orm, isGivenUp: () => boolean): Orm {
+  return new Proxy(orm, {
+    get(target, name) {
+      if (isGivenUp()) throw new StorageError("the transaction took too long");
+      return Reflect.get(target, name);
+    },
+  });
 }

@@ -36,7 +36,10 @@ export const KEEPALIVES: { readonly [setting: string]: number } = {
   tcp_keepalives_count: 3,
 };
 
-/** Returns the limits of time that the server itself keeps, in milliseconds by setting. */
+/**
+ * Returns the limits of time that the server itself keeps, in milliseconds by setting. That of a statement is no less than
+ * the deadline of its caller: a commit whose wait for a standby it cuts short is answered as if the standby had it.
+ */
 export function serverLimits(deadlineMs: number): { readonly [setting: string]: number } {
   return {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
