@@ -55,10 +55,13 @@ export type IntakeRequest =
   | { readonly input: number; readonly chunkBody: Uint8Array<ArrayBuffer> }
   | { readonly input: number; readonly abort: true };
 
-/** From the thread. `wants` asks for one more piece, `wantsChunk` for the body of a chunk. */
+/**
+ * From the thread. `wants` asks for one more piece, `wantsChunk` for the body of a chunk; `isStorage` says that the disk
+ * failed, and not the reading.
+ */
 export type IntakeReply =
   | { readonly input: number; readonly wants: true }
   | { readonly input: number; readonly chunks: readonly IntakeChunk[] }
   | { readonly input: number; readonly wantsChunk: number }
   | { readonly input: number; readonly outcome: IntakeOutcome }
-  | { readonly input: number; readonly failed: string };
+  | { readonly input: number; readonly failed: string; readonly isStorage: boolean };

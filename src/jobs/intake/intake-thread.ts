@@ -1,9 +1,13 @@
+import { StorageError } from "../../store/storage-error.ts";
 import type { IntakeChunk } from "./chunk-builder.ts";
 import type { IntakeOptions, IntakeOutcome, IntakeReply, IntakeRequest } from "./intake-messages.ts";
 
 /** Reads the inputs of jobs in a thread of their own, which starts with the first. */
 export type Intake = AsyncDisposable & {
-  /** Reads an input to its end. Rejects where the source or the store fails, or the signal aborts. */
+  /**
+   * Reads an input to its end. Rejects where the source or the store fails, or the signal aborts, and with a StorageError
+   * where the disk takes no rows.
+   */
   readonly read: (options: IntakeOptions, host: InputHost) => Promise<IntakeOutcome>;
   /** Inputs that are being read. */
   readonly reading: () => number;
@@ -59,7 +63,9 @@ export function createIntake(workerFile: string): Intake {
       return;
     }
     if ("failed" in reply) {
-      settle(input, () => one.reject(new Error(reply.failed)));
+      const { failed, isStorage } = reply;
+      const error = isStorage ? new StorageError(`the rows of a job: ${failed}`) : new Error(failed);
+      settle(input, () => one.reject(error));
       return;
     }
     one.busy = one.busy.then(async () => {

@@ -85,7 +85,10 @@ export function createIntakeWorker(
       .then(
         (outcome) => send({ input, outcome }, []),
         (error: unknown) => {
-          if (!(error instanceof AbortedError)) send({ input, failed: Bun.inspect(error) }, []);
+          if (error instanceof AbortedError) return;
+          // The thread makes system calls for the file of rows alone.
+          const isStorage = error instanceof Error && "syscall" in error;
+          send({ input, failed: isStorage ? error.message : Bun.inspect(error), isStorage }, []);
         },
       )
       .finally(() => {
