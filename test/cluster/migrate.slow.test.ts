@@ -169,6 +169,25 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     expect([refused.exitCode, refused.complaint.includes("rows of its own")]).toEqual([1, true]);
   });
 
+  test("carries a text with a NUL, which PostgreSQL does not take, as a node writes it: with U+FFFD", async () => {
+    const database = new Database(join(folder.path, "assay.db"));
+    // Receivers answer what they like; names are refused with it, and of older versions may have it.
+    database.run("UPDATE jobs SET name = 'a' || char(0) || 'b'");
+    database.run("UPDATE webhooks SET description = char(0)");
+    database.run("UPDATE webhook_deliveries SET answer = 'no' || char(0), body = body || char(0)");
+    database.close(true);
+    const url = await postgres.createDatabase();
+    const carried = await carry(url);
+    expect([carried.exitCode, carried.complaint]).toEqual([0, ""]);
+    await using sql = new SQL(url, { max: 1 });
+    expect(await sql`SELECT name FROM jobs`.values()).toEqual([["a\ufffdb"]]);
+    expect(await sql`SELECT description FROM webhooks`.values()).toEqual([["\ufffd"]]);
+    const answers = await sql`SELECT DISTINCT answer, right(body, 1) FROM webhook_deliveries`.values();
+    expect(answers).toEqual([["no\ufffd", "\ufffd"]]);
+    const again = await carry(url);
+    expect([again.exitCode, again.said.includes("nothing was changed")]).toEqual([0, true]);
+  });
+
   test("leaves a kept reply out whose file is gone, and says so", async () => {
     rmSync(join(folder.path, "idempotency"), { recursive: true });
     const carried = await carry(await postgres.createDatabase());

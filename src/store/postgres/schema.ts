@@ -12,6 +12,7 @@ import {
 } from "drizzle-orm/pg-core";
 import type { JobStatus } from "../job-records.ts";
 import type { DeliveryState, DisabledReason } from "../webhook-port.ts";
+import { withoutNul } from "./foreign-text.ts";
 
 // The tables of the SQLite schema, column for column (see schema-match.ts), and those that nodes share beside them.
 // Times are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC.
@@ -34,7 +35,7 @@ const bytes = customType<{ data: Buffer; driverData: Uint8Array }>({
 /** Text from outside: the server takes no NUL in it. */
 const foreignText = customType<{ data: string; driverData: string }>({
   dataType: () => "text",
-  toDriver: (value) => value.replaceAll("\0", "\uFFFD"),
+  toDriver: withoutNul,
 });
 
 export const accounts = pgTable(

@@ -5,6 +5,7 @@ import { urlsOf } from "./connection/database-url.ts";
 import { requireOneDatabase } from "./connection/one-database.ts";
 import { asOpenError } from "./connection/postgres-error.ts";
 import { createPrimaryFinder } from "./connection/servers.ts";
+import { withoutNul } from "./foreign-text.ts";
 import { migrate } from "./migrations.ts";
 
 /** A table that was carried over: the same in both stores. */
@@ -42,12 +43,22 @@ export async function carryTables(options: {
   try {
     if (pooledUrl !== null) await requireOneDatabase(sql, { urls: urlsOf(pooledUrl), isPooled: true });
     await migrate(sql, options.at);
-    return await sql.begin((transaction) => carry(transaction, options.tables));
+    return await sql.begin((transaction) => carry(transaction, options.tables.map(asTaken)));
   } catch (error) {
     throw asOpenError(error, pooledUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
   } finally {
     await sql.close({ timeout: 0 }).catch(() => undefined);
   }
+}
+
+/** The table with its texts as the server takes them: answers of receivers, among others, may have a NUL. */
+function asTaken(table: TableSource): TableSource {
+  return {
+    ...table,
+    *rows() {
+      for (const row of table.rows()) yield row.map((text) => (text === null ? null : withoutNul(text)));
+    },
+  };
 }
 
 async function connect(text: string): Promise<SQL> {
