@@ -17,8 +17,12 @@ export type DistinctRowsOptions = {
 
 /** Rows with the same text are in the same partition, so one partition at a time is compared in memory. */
 const PARTITIONS = 64;
-/** Characters held in memory; past it they are written to the file. */
-const HELD_CHARS_MAX = 16_777_216;
+/** What rows may take in memory, in characters and `ROW_BYTES` for each; past it they are written to the file. */
+const HELD_MAX = 16_777_216;
+/** About what a row takes beside its characters: its string, its number and the places of both. */
+const ROW_BYTES = 64;
+/** Rows that are compared in one step. */
+const STEP_ROWS = 65_536;
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;
 
 /** Some rows of one partition in the file: their numbers, their lengths, their characters. */
@@ -37,7 +41,7 @@ export function createDistinctRows({ spillPath, seed }: DistinctRowsOptions): Di
     { length: PARTITIONS },
     (): Partition => ({ numbers: [], texts: [], blocks: [] }),
   );
-  let heldChars = 0;
+  let held = 0;
   let file: number | null = null;
   let fileBytes = 0;
 
@@ -71,19 +75,26 @@ export function createDistinctRows({ spillPath, seed }: DistinctRowsOptions): Di
     return decodeBlock(packed, block);
   }
 
-  function compare(partition: Partition, onDuplicate: (row: number) => void): void {
+  /** The runs of a partition's rows, in their order. */
+  function* runsOf({ blocks, numbers, texts }: Partition) {
+    for (const block of blocks) yield readBlock(block);
+    yield { numbers, texts };
+  }
+
+  function* compare(partition: Partition, onDuplicate: (row: number) => void): Generator<void> {
     const met = new Set<string>();
-    const meet = (row: number, text: string) => {
-      const before = met.size;
-      met.add(text);
-      if (met.size === before) onDuplicate(row);
-    };
-    for (const block of partition.blocks) {
-      const { numbers, texts } = readBlock(block);
+    let compared = 0;
+    for (const { numbers, texts } of runsOf(partition)) {
       let at = 0;
-      for (const text of texts) meet(numbers[at++] ?? 0, text);
+      for (const text of texts) {
+        const before = met.size;
+        met.add(text);
+        if (met.size === before) onDuplicate(numbers[at] ?? 0);
+        at += 1;
+        compared += 1;
+        if (compared % STEP_ROWS === 0) yield;
+      }
     }
-    for (const [at, text] of partition.texts.entries()) meet(partition.numbers[at] ?? 0, text);
   }
 
   return {
@@ -92,14 +103,14 @@ export function createDistinctRows({ spillPath, seed }: DistinctRowsOptions): Di
       if (partition === undefined) throw new Error("a row belongs to no partition");
       partition.numbers.push(row);
       partition.texts.push(text);
-      heldChars += text.length;
-      if (heldChars < HELD_CHARS_MAX) return;
+      held += text.length + ROW_BYTES;
+      if (held < HELD_MAX) return;
       for (const each of partitions) spill(each);
-      heldChars = 0;
+      held = 0;
     },
     *findDuplicates(onDuplicate) {
       for (const partition of partitions) {
-        compare(partition, onDuplicate);
+        yield* compare(partition, onDuplicate);
         partition.numbers = [];
         partition.texts = [];
         yield;
@@ -125,7 +136,9 @@ function encodeBlock({ numbers, texts }: Partition): { bytes: Uint8Array; isLati
   // Half of a surrogate pair has no UTF-8 form, so texts beyond Latin 1 are kept as they stand in memory.
   const isLatin1 = !BEYOND_LATIN1.test(joined);
   const characters = Buffer.from(joined, isLatin1 ? "latin1" : "utf16le");
-  const head = Uint32Array.from([...numbers, ...texts.map((text) => text.length)]);
+  const head = new Uint32Array(texts.length * 2);
+  head.set(numbers);
+  for (const [at, text] of texts.entries()) head[texts.length + at] = text.length;
   const headBytes = new Uint8Array(head.buffer);
   return { bytes: Bun.zstdCompressSync(Buffer.concat([headBytes, characters]), { level: 1 }), isLatin1 };
 }

@@ -1,4 +1,5 @@
 import type { FairTurns } from "../../platform/fair-turns.ts";
+import { createComparingPlaces } from "./comparing-places.ts";
 import { readInput } from "./intake.ts";
 import type { IntakeReply, IntakeRequest } from "./intake-messages.ts";
 
@@ -31,18 +32,26 @@ export function createIntakeWorker(
   release: () => void,
 ): IntakeWorker {
   const readings = new Map<number, Reading>();
+  const places = createComparingPlaces();
 
   function begin(request: Extract<IntakeRequest, { begin: unknown }>): void {
     const { input } = request;
-    const turn = () => turns.turnOf(request.begin.tenant);
+    const { tenant } = request.begin;
+    const gone = new AbortController();
+    const turn = async () => {
+      await turns.turnOf(tenant);
+      gone.signal.throwIfAborted();
+    };
     const pieces = createMailbox<Bytes | null>();
     const bodies = createMailbox<Bytes>();
     readings.set(input, {
       piece: pieces.put,
       chunkBody: bodies.put,
       abort: () => {
-        pieces.fail(new AbortedError("the input was given up"));
-        bodies.fail(new AbortedError("the input was given up"));
+        const error = new AbortedError("the input was given up");
+        pieces.fail(error);
+        bodies.fail(error);
+        gone.abort(error);
       },
     });
 
@@ -81,6 +90,7 @@ export function createIntakeWorker(
         return body;
       },
       turn,
+      place: () => places.acquire(tenant, gone.signal),
     })
       .then(
         (outcome) => send({ input, outcome }, []),

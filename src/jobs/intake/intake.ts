@@ -20,14 +20,20 @@ export type IntakeHost = {
   readonly chunkBody: (n: number) => Promise<Uint8Array<ArrayBuffer>>;
   /** Resolves in the next turn of the input, so that the others of the thread go on. */
   readonly turn: () => Promise<void>;
+  /** Waits for a place among the inputs that are compared at a time. */
+  readonly place: () => Promise<Disposable>;
 };
 
 /** Rows of a chunk: what a crash repeats at most, and what a thread takes about 10 ms for. */
 export const CHUNK_ROWS_MAX = 4_000;
 
+/** An input of no more chunks is compared without a place: its rows take some megabytes at most. */
+const FREE_CHUNKS_MAX = 4;
+
 /**
  * Reads an input to its end: decodes it, splits it into rows, stores them in compressed chunks and finds the rows that
- * repeat an earlier one. Memory is bounded whatever the input: 9 bytes a row and a few chunks.
+ * repeat an earlier one. Memory is bounded whatever the input: 9 bytes a row and a few chunks; with a place, 14 bytes a
+ * row more and what `createDistinctRows` holds.
  */
 export async function readInput(options: IntakeOptions, host: IntakeHost): Promise<IntakeOutcome> {
   const hashes = createRowHashes(options.seeds);
@@ -117,6 +123,7 @@ async function findDuplicates(
   host: IntakeHost,
   { hashes, chunkRows, forms, table }: ReadRows,
 ): Promise<{ readonly bits: Uint8Array; readonly distinct: number }> {
+  using _place = chunkRows.length > FREE_CHUNKS_MAX ? await host.place() : null;
   const shared = await inSteps(hashes.findShared(), host.turn);
   using rows = createDistinctRows({ spillPath: options.spillPath, seed: options.seeds[0] });
   let firstRow = 0;

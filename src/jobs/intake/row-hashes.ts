@@ -3,6 +3,7 @@ import { isBitSet, setBit } from "../../platform/bits.ts";
 /**
  * Remembers a 64-bit hash of each row, 8 bytes a row, to separate the rows that may be duplicates from those that cannot
  * be. The hash is seeded at random; equal hashes prove nothing, so the rows that share one are compared by their text.
+ * The search takes up to 14 bytes more a row: 2 to 4 of the filter, then half of them and a table.
  */
 export type RowHashes = {
   /** Hashes bytes[start, end) as the next row. */
@@ -15,9 +16,18 @@ export type RowHashes = {
 const ROWS_PER_BLOCK = 65_536;
 /** Bits for each row: one row in this many shares its bit with another by accident. */
 const BITS_PER_ROW = 8;
-/** Rows that are looked at in one step. */
+/** Blocks that are looked at in one step of the filter. */
 const STEP_BLOCKS = 16;
 const NO_ROW = 0xffff_ffff;
+
+type Search = {
+  /** Of the filter: those that more than one row has. */
+  readonly bits: Uint8Array;
+  readonly mask: number;
+  /** A row for each hash; the others that have it are marked in `shared`. */
+  readonly table: Uint32Array;
+  readonly shared: Uint8Array;
+};
 
 /** Rows are numbered from 0; at most 2^32 - 2 of them. */
 export function createRowHashes(seeds: readonly [number, number]): RowHashes {
@@ -28,12 +38,14 @@ export function createRowHashes(seeds: readonly [number, number]): RowHashes {
   const highOf = (row: number): number => highs[row >>> 16]?.[row & 0xffff] ?? 0;
   const lowOf = (row: number): number => lows[row >>> 16]?.[row & 0xffff] ?? 0;
 
+  const rowsOfBlock = (number: number): number => Math.min(ROWS_PER_BLOCK, rows - number * ROWS_PER_BLOCK);
+
   /** Sets the bits that more than one row has: a quick filter, since nearly every row has one of its own. */
   function* findSharedBits(mask: number): Generator<void, Uint8Array, undefined> {
     const met = new Uint8Array((mask + 1) / 8);
     const shared = new Uint8Array((mask + 1) / 8);
     for (const [number, block] of lows.entries()) {
-      const end = Math.min(ROWS_PER_BLOCK, rows - number * ROWS_PER_BLOCK);
+      const end = rowsOfBlock(number);
       for (let at = 0; at < end; at++) {
         const bit = (block[at] ?? 0) & mask;
         setBit(isBitSet(met, bit) ? shared : met, bit);
@@ -43,23 +55,62 @@ export function createRowHashes(seeds: readonly [number, number]): RowHashes {
     return shared;
   }
 
-  function* candidatesIn(sharedBits: Uint8Array, mask: number): Generator<void, Uint32Array, undefined> {
-    let candidates = new Uint32Array(1_024);
-    let count = 0;
-    for (const [number, block] of lows.entries()) {
-      const end = Math.min(ROWS_PER_BLOCK, rows - number * ROWS_PER_BLOCK);
-      for (let at = 0; at < end; at++) {
-        if (!isBitSet(sharedBits, (block[at] ?? 0) & mask)) continue;
-        if (count === candidates.length) {
-          const larger = new Uint32Array(count * 2);
-          larger.set(candidates);
-          candidates = larger;
-        }
-        candidates[count++] = number * ROWS_PER_BLOCK + at;
-      }
-      if (number % STEP_BLOCKS === 0) yield;
+  /** The slot of the row that has the hash of `row`, or else the free one for it. */
+  function slotOf(table: Uint32Array, row: number): number {
+    const mask = table.length - 1;
+    const high = highOf(row);
+    const low = lowOf(row);
+    for (let slot = (high ^ low) & mask; ; slot = (slot + 1) & mask) {
+      const met = table[slot] ?? NO_ROW;
+      if (met === NO_ROW || (highOf(met) === high && lowOf(met) === low)) return slot;
     }
-    return candidates.subarray(0, count);
+  }
+
+  function* largerThan(table: Uint32Array): Generator<void, Uint32Array<ArrayBuffer>, undefined> {
+    const larger = new Uint32Array(table.length * 2).fill(NO_ROW);
+    for (let from = 0; from < table.length; from += ROWS_PER_BLOCK) {
+      for (const row of table.subarray(from, from + ROWS_PER_BLOCK)) {
+        if (row !== NO_ROW) larger[slotOf(larger, row)] = row;
+      }
+      yield;
+    }
+    return larger;
+  }
+
+  /** Puts the rows of a block whose bit is shared into the table, or marks them. Returns the slots that it took. */
+  function placeBlock(number: number, { bits, mask, table, shared }: Search): number {
+    const block = lows[number] ?? new Uint32Array(0);
+    const end = rowsOfBlock(number);
+    let taken = 0;
+    for (let at = 0; at < end; at++) {
+      if (!isBitSet(bits, (block[at] ?? 0) & mask)) continue;
+      const row = number * ROWS_PER_BLOCK + at;
+      const slot = slotOf(table, row);
+      const met = table[slot] ?? NO_ROW;
+      if (met === NO_ROW) {
+        table[slot] = row;
+        taken += 1;
+      } else {
+        setBit(shared, met);
+        setBit(shared, row);
+      }
+    }
+    return taken;
+  }
+
+  /** Sets the bit of each row that shares its hash, among those whose bit of the filter is shared. */
+  function* findAmong(bits: Uint8Array, mask: number): Generator<void, Uint8Array, undefined> {
+    const shared = new Uint8Array(Math.ceil(rows / 8));
+    // Grows with the hashes that differ, for a million equal rows take one slot; at most half of the slots are taken.
+    const slots = 2 ** Math.ceil(Math.log2((rows / BITS_PER_ROW + rowsOfBlock(0)) * 2 + 16));
+    let table = new Uint32Array(slots).fill(NO_ROW);
+    let taken = 0;
+    for (let number = 0; number < lows.length; number++) {
+      while ((taken + rowsOfBlock(number)) * 2 > table.length) table = yield* largerThan(table);
+      taken += placeBlock(number, { bits, mask, table, shared });
+      yield;
+    }
+    return shared;
   }
 
   return {
@@ -86,25 +137,7 @@ export function createRowHashes(seeds: readonly [number, number]): RowHashes {
     rows: () => rows,
     *findShared() {
       const mask = 2 ** Math.ceil(Math.log2(rows * BITS_PER_ROW + 64)) - 1;
-      const candidates = yield* candidatesIn(yield* findSharedBits(mask), mask);
-      const shared = new Uint8Array(Math.ceil(rows / 8));
-      const slots = 2 ** Math.ceil(Math.log2(candidates.length * 2 + 16));
-      const table = new Uint32Array(slots).fill(NO_ROW);
-      for (const [index, row] of candidates.entries()) {
-        for (let slot = (highOf(row) ^ lowOf(row)) & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
-          const met = table[slot] ?? NO_ROW;
-          if (met === NO_ROW) {
-            table[slot] = row;
-            break;
-          }
-          if (highOf(met) !== highOf(row) || lowOf(met) !== lowOf(row)) continue;
-          setBit(shared, met);
-          setBit(shared, row);
-          break;
-        }
-        if (index % (STEP_BLOCKS * ROWS_PER_BLOCK) === 0) yield;
-      }
-      return shared;
+      return yield* findAmong(yield* findSharedBits(mask), mask);
     },
   };
 }
