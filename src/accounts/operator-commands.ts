@@ -5,7 +5,7 @@ import { isPlanName } from "../billing/plans.ts";
 import { PLAN_NAMES } from "../contract/words.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AccountRecord } from "../store/account-records.ts";
-import type { OperatorAct } from "../store/operator-port.ts";
+import { type OperatorAct, type OperatorCommand, UNREPORTED } from "../store/operator-port.ts";
 import type { AccountingStore } from "../store/port.ts";
 import type { Accounts } from "./accounts.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -23,6 +23,9 @@ export type OperatorAsk = {
   /** Of `list`: the id after which the page begins. */
   readonly after?: string | undefined;
 };
+
+/** `asked` is the command of another process that it comes from. */
+type Asked = OperatorAsk & { readonly asked?: OperatorCommand };
 
 export const OPERATOR_ACTIONS = [
   "list",
@@ -73,7 +76,7 @@ export function createOperators(dependencies: {
     return { at, operator, action, accountId, details: JSON.stringify({ units, plan }) };
   }
 
-  async function runOn(account: AccountRecord, ask: OperatorAsk, operator: string): Promise<OperatorOutcome> {
+  async function runOn(account: AccountRecord, ask: Asked, operator: string): Promise<OperatorOutcome> {
     const { accountId } = account;
     const now = Math.floor(clock.now());
     const act = actOf(ask, operator, accountId);
@@ -90,7 +93,9 @@ export function createOperators(dependencies: {
         if (!Number.isInteger(units) || units < 1 || units > UNITS_MAX) {
           return { ok: false, reason: `Give a whole number of units from 1 to ${UNITS_MAX}.` };
         }
-        await store.creditUnits((await meter.ledger(accountId)).current.planPeriodId, units, act);
+        const { current } = await meter.ledger(accountId);
+        if (ask.asked?.outcome !== UNREPORTED)
+          await store.creditUnits(current.planPeriodId, units, act, ask.asked?.commandId);
         meter.forget(accountId);
         return done((await accounts.view(accountId)).usage);
       }
@@ -127,7 +132,7 @@ export function createOperators(dependencies: {
     }
   }
 
-  async function run(ask: OperatorAsk, operator: string): Promise<OperatorOutcome> {
+  async function run(ask: Asked, operator: string): Promise<OperatorOutcome> {
     if (ask.action === "list") {
       await store.recordAct(actOf(ask, operator, null));
       return { ok: true, result: (await store.accountPage(ask.after ?? "", PAGE_ACCOUNTS)).map(summaryOf) };
@@ -143,9 +148,10 @@ export function createOperators(dependencies: {
     return runOn(account, ask, operator);
   }
 
-  async function runOrReason(text: string, operator: string): Promise<OperatorOutcome> {
+  async function runOrReason(command: OperatorCommand): Promise<OperatorOutcome> {
     try {
-      return await run(JSON.parse(text) as OperatorAsk, operator);
+      const ask = JSON.parse(command.command) as OperatorAsk;
+      return await run({ ...ask, asked: command }, command.operator);
     } catch (error) {
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
@@ -153,10 +159,10 @@ export function createOperators(dependencies: {
 
   async function runAsked(): Promise<void> {
     for (let command = await store.nextCommand(); command !== null; command = await store.nextCommand()) {
-      const isLate = clock.now() - command.askedAt > ASKED_AGO_MAX_MS;
+      const isLate = command.outcome === null && clock.now() - command.askedAt > ASKED_AGO_MAX_MS;
       const outcome = isLate
         ? { ok: false, reason: "It was asked too long ago." }
-        : await runOrReason(command.command, command.operator);
+        : await runOrReason(command);
       await store.answerCommand(command.commandId, JSON.stringify(outcome));
       await store.removeAnsweredCommands(clock.now() - ASKED_AGO_MAX_MS);
     }

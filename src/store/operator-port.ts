@@ -7,8 +7,12 @@ export type OperatorCommand = {
   readonly askedAt: number;
   readonly operator: string;
   readonly command: string;
+  /** `UNREPORTED` where it is done, and what came of it is not written yet. */
   readonly outcome: string | null;
 };
+
+/** The outcome of a command that must not be run again, and that only its effect is known of. */
+export const UNREPORTED = "";
 
 /** What an operator did. It never changes and never goes. */
 export type OperatorAct = {
@@ -33,11 +37,15 @@ export type OperatorPort = {
     suspendedAt: number | null,
     act: Omit<OperatorAct, "actId">,
   ) => Answer<void>;
-  /** Gives units for nothing in the month of a plan period. */
+  /**
+   * Gives units for nothing in the month of a plan period. The command that asks for it is `UNREPORTED` in the same
+   * transaction: whatever ends the server, it is not given twice.
+   */
   readonly creditUnits: (
     planPeriodId: number,
     units: number,
     act: Omit<OperatorAct, "actId">,
+    commandId?: number,
   ) => Answer<void>;
   /**
    * Removes the personal data and the keys of an account, and ends its running plan period. Its id, counts and
@@ -50,9 +58,10 @@ export type OperatorPort = {
   ) => Answer<void>;
   /** Returns the number by which the outcome is found. */
   readonly askCommand: (command: Omit<OperatorCommand, "commandId" | "outcome">) => Answer<number>;
-  /** Returns the oldest command without an outcome. */
+  /** Returns the oldest command without an outcome, or with one that is unreported. */
   readonly nextCommand: () => Answer<OperatorCommand | null>;
   readonly answerCommand: (commandId: number, outcome: string) => Answer<void>;
+  /** Returns null also where it is unreported. */
   readonly commandOutcome: (commandId: number) => Answer<string | null>;
   /** Takes a command back. False where it has an outcome already. */
   readonly withdrawCommand: (commandId: number) => Answer<boolean>;

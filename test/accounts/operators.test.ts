@@ -3,7 +3,15 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createOperators, type OperatorAsk } from "../../src/accounts/operator-commands.ts";
-import { type Accounting, charge, handClock, openAccounting, signUp } from "../billing/accounting.ts";
+import {
+  type Accounting,
+  charge,
+  handClock,
+  openAccounting,
+  signUp,
+  withDirectory,
+} from "../billing/accounting.ts";
+import { until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
@@ -103,6 +111,47 @@ describe("an operator", () => {
       ["confirm-clock", "ann", null],
       ["suspend", "root", accountId],
     ]);
+  });
+});
+
+test("a credit whose outcome did not reach the disk is given once, and reported after the next start", async () => {
+  await withDirectory(async (dataDir) => {
+    const clock = handClock("2026-11-01T00:00:00Z");
+    const first = openAccounting({ clock, dataDir });
+    const { accountId } = signUp(first, "free", "free@example.com");
+    const command = JSON.stringify({ action: "credit", account: accountId, units: 5 });
+    const commandId = first.store.askCommand({ askedAt: clock.now(), operator: "root", command });
+    // The process ends where it would write the outcome.
+    const ended = Promise.withResolvers<void>();
+    const answerCommand = () => {
+      ended.resolve();
+      return new Promise<never>(() => {});
+    };
+    const dying = createOperators({ ...first, store: { ...first.store, answerCommand } });
+    const die = dying.start((error) => ended.reject(error));
+    await ended.promise;
+    die();
+    expect([first.store.commandOutcome(commandId), first.store.withdrawCommand(commandId)]).toEqual([
+      null,
+      false,
+    ]);
+    await first.meter.close();
+    first.store.close();
+
+    const second = openAccounting({ clock, dataDir });
+    const problems: unknown[] = [];
+    const stop = createOperators(second).start((error) => problems.push(error));
+    await until("the outcome", () => second.store.commandOutcome(commandId) !== null);
+    stop();
+    expect(problems).toEqual([]);
+    expect(JSON.parse(second.store.commandOutcome(commandId) ?? "")).toMatchObject({
+      ok: true,
+      result: { remaining_units: 1_005 },
+    });
+    expect(second.store.acts(10).map(({ action }) => action)).toEqual(["credit"]);
+    expect(second.store.nextCommand()).toBeNull();
+    await second.meter.close();
+    second.store.close();
   });
 });
 

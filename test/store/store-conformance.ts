@@ -8,6 +8,7 @@ import type {
   ReplyRecord,
 } from "../../src/store/account-records.ts";
 import { chargeSums } from "../../src/store/charge-sums.ts";
+import { UNREPORTED } from "../../src/store/operator-port.ts";
 import type { AccountingStore } from "../../src/store/port.ts";
 
 const MONTH = {
@@ -537,6 +538,21 @@ export function describeStore(
       expect(await store.commandOutcome(first)).toBe("done");
       await store.removeCommand(first);
       expect(await store.withdrawCommand(second)).toBe(true);
+      expect(await store.nextCommand()).toBeNull();
+    });
+
+    test("a command is unreported from its credit on: it is neither taken back nor without its mark at the next look", async () => {
+      const store = await opened();
+      const commandId = await store.askCommand({ askedAt: 1, operator: "ann", command: "{}" });
+      const periods = async () => (await store.readOverview("acc_a")).month.planPeriods;
+      const { planPeriodId = 0, creditedUnits = 0 } = (await periods()).at(-1) ?? {};
+      await store.creditUnits(planPeriodId, 7, { ...act, action: "credit" }, commandId);
+      expect((await periods()).at(-1)?.creditedUnits).toBe(creditedUnits + 7);
+      expect(await store.nextCommand()).toMatchObject({ commandId, outcome: UNREPORTED });
+      expect(await store.commandOutcome(commandId)).toBeNull();
+      expect(await store.withdrawCommand(commandId)).toBe(false);
+      await store.answerCommand(commandId, "done");
+      expect(await store.commandOutcome(commandId)).toBe("done");
       expect(await store.nextCommand()).toBeNull();
     });
 

@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
-import type { OperatorPort } from "../../operator-port.ts";
+import { and, asc, desc, eq, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
+import { type OperatorPort, UNREPORTED } from "../../operator-port.ts";
 import { CLOCK_ROW, keepClock } from "../billing/clock-rows.ts";
 import type { Connection } from "../connection/connection.ts";
-import { builtOnce } from "../connection/orm.ts";
+import { builtOnce, type Orm } from "../connection/orm.ts";
 import { deleteJobs } from "../jobs/job-rows.ts";
 import { accounts, apiKeys, keptClock, operatorActs, operatorCommands, planPeriods } from "../schema.ts";
 import { removeDeliveriesOf, removeWebhooks } from "../webhooks/removed-webhooks.ts";
@@ -45,7 +45,7 @@ function actCases({ transact, read }: Connection): Acts {
         await orm.update(accounts).set({ suspendedAt }).where(eq(accounts.accountId, accountId));
         await orm.insert(operatorActs).values(act);
       }),
-    creditUnits: (planPeriodId, units, act) =>
+    creditUnits: (planPeriodId, units, act, commandId) =>
       transact(async (orm) => {
         const [row] = await orm
           .select({ accountId: planPeriods.accountId })
@@ -61,6 +61,7 @@ function actCases({ transact, read }: Connection): Acts {
               .set({ creditedUnits: sql`${planPeriods.creditedUnits} + ${units}::bigint` })
               .where(eq(planPeriods.planPeriodId, planPeriodId));
             await inside.insert(operatorActs).values(act);
+            if (commandId !== undefined) await answer(inside, commandId, UNREPORTED);
           },
         );
       }),
@@ -123,21 +124,18 @@ function commandCases({ transact, read }: Connection): Commands {
         const [row] = await orm
           .select()
           .from(operatorCommands)
-          .where(isNull(operatorCommands.outcome))
+          .where(or(isNull(operatorCommands.outcome), eq(operatorCommands.outcome, UNREPORTED)))
           .orderBy(asc(operatorCommands.commandId))
           .limit(1);
         return row ?? null;
       }),
-    answerCommand: (commandId, outcome) =>
-      transact(async (orm) => {
-        await orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId));
-      }),
+    answerCommand: (commandId, outcome) => transact((orm) => answer(orm, commandId, outcome)),
     commandOutcome: (commandId) =>
       read(async (orm) => {
         const [row] = await orm
           .select({ outcome: operatorCommands.outcome })
           .from(operatorCommands)
-          .where(eq(operatorCommands.commandId, commandId));
+          .where(and(eq(operatorCommands.commandId, commandId), ne(operatorCommands.outcome, UNREPORTED)));
         return row?.outcome ?? null;
       }),
     withdrawCommand: (commandId) =>
@@ -159,6 +157,10 @@ function commandCases({ transact, read }: Connection): Commands {
           .where(and(isNotNull(operatorCommands.outcome), lt(operatorCommands.askedAt, askedBefore)));
       }),
   };
+}
+
+async function answer(orm: Orm, commandId: number, outcome: string): Promise<void> {
+  await orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId));
 }
 
 function clockCases({

@@ -1,5 +1,5 @@
 import type { AtOnce } from "../../../platform/answer.ts";
-import type { OperatorPort } from "../../operator-port.ts";
+import { type OperatorPort, UNREPORTED } from "../../operator-port.ts";
 import type { ClockStatements } from "../billing/clock-statements.ts";
 import type { PlanPeriodStatements } from "../billing/plan-period-statements.ts";
 import type { Transact } from "../connection/connection.ts";
@@ -30,10 +30,11 @@ export function createOperatorCases(
         accounts.setSuspended(accountId, suspendedAt);
         operators.record(act);
       }),
-    creditUnits: (planPeriodId, units, act) =>
+    creditUnits: (planPeriodId, units, act, commandId) =>
       transact(() => {
         planPeriods.credit(planPeriodId, units);
         operators.record(act);
+        if (commandId !== undefined) operators.answer(commandId, UNREPORTED);
       }),
     eraseAccount: (accountId, erasedAt, act) =>
       transact(() => {

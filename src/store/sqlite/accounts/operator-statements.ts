@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, isNotNull, isNull, lt } from "drizzle-orm";
+import { and, asc, desc, eq, isNotNull, isNull, lt, ne, or } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
-import type { OperatorAct, OperatorCommand } from "../../operator-port.ts";
+import { type OperatorAct, type OperatorCommand, UNREPORTED } from "../../operator-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import { operatorActs, operatorCommands } from "../schema.ts";
 
@@ -12,7 +12,7 @@ export function createOperatorStatements(orm: Orm) {
     orm
       .select()
       .from(operatorCommands)
-      .where(isNull(operatorCommands.outcome))
+      .where(or(isNull(operatorCommands.outcome), eq(operatorCommands.outcome, UNREPORTED)))
       .orderBy(asc(operatorCommands.commandId))
       .limit(1)
       .prepare(),
@@ -23,7 +23,7 @@ export function createOperatorStatements(orm: Orm) {
     ask: (row: Pick<OperatorCommand, "askedAt" | "operator" | "command">): number =>
       orm.insert(operatorCommands).values(row).returning({ id: operatorCommands.commandId }).get().id,
 
-    /** The oldest command without an outcome. */
+    /** The oldest command without an outcome, or with one that is unreported. */
     next: (): OperatorCommand | undefined => next().get(),
 
     answer: (commandId: number, outcome: string): void => {
@@ -34,7 +34,7 @@ export function createOperatorStatements(orm: Orm) {
       orm
         .select({ outcome: operatorCommands.outcome })
         .from(operatorCommands)
-        .where(eq(operatorCommands.commandId, commandId))
+        .where(and(eq(operatorCommands.commandId, commandId), ne(operatorCommands.outcome, UNREPORTED)))
         .get()?.outcome ?? null,
 
     /** Takes a command back. False where it has an outcome already. */
