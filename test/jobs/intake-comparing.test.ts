@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { apart, recordsOf } from "../../src/jobs/intake/chunk-rows.ts";
 import { createDistinctRows } from "../../src/jobs/intake/distinct-rows.ts";
 import type { IntakeReply } from "../../src/jobs/intake/intake-messages.ts";
 import { createIntakeWorker } from "../../src/jobs/intake/intake-worker.ts";
@@ -52,6 +53,23 @@ test("the rows that share their hash are found among as many that differ", () =>
   while (step.done !== true) step = search.next();
   const bits = step.value.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
   expect(bits).toBe(2 * rowsEach);
+});
+
+test("a text that is held for comparing keeps nothing of the chunk around it in memory", () => {
+  const chunks = 200;
+  const chunkBytes = 1_400_000;
+  const body = Bun.zstdCompressSync(Buffer.from(`someone@example.com,${"x".repeat(chunkBytes)}\n`.repeat(2)));
+  const held: string[] = [];
+  Bun.gc(true);
+  const before = process.memoryUsage.rss();
+  for (let n = 0; n < chunks; n++) {
+    const [record = ""] = recordsOf({ form: "csv", body: new Uint8Array(body) });
+    held.push(...apart([record.slice(0, 19)]));
+    if (n % 20 === 0) Bun.gc(true);
+  }
+  Bun.gc(true);
+  expect(process.memoryUsage.rss() - before).toBeLessThan((chunks * chunkBytes) / 2);
+  expect(new Set(held)).toEqual(new Set(["someone@example.com"]));
 });
 
 /** Reads one input of each tenant, named by its number; returns the order in which they were compared, and how many at a time. */

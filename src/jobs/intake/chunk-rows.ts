@@ -9,6 +9,18 @@ import type { RecordForm } from "./records.ts";
 /** A chunk as it is stored. */
 export type StoredChunk = { readonly form: RecordForm; readonly body: Uint8Array<ArrayBuffer> };
 
+/** Copies texts: a part of a string keeps the whole that it was cut from in memory. */
+export function apart(texts: readonly string[]): string[] {
+  // Of one text alone, join returns that text itself.
+  const joined = [...texts, "\n"].join("");
+  let start = 0;
+  return texts.map((text) => {
+    const from = start;
+    start += text.length;
+    return joined.slice(from, start);
+  });
+}
+
 /** The records of a chunk, each a line. */
 export function recordsOf({ body }: StoredChunk): string[] {
   return Bun.zstdDecompressSync(body).toString("utf8").split("\n");

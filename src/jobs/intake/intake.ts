@@ -1,6 +1,6 @@
 import { isBitSet, setBit } from "../../platform/bits.ts";
 import { createChunkBuilder, type IntakeChunk } from "./chunk-builder.ts";
-import { itemTextsOf } from "./chunk-rows.ts";
+import { apart, itemTextsOf } from "./chunk-rows.ts";
 import { readCsvRecords } from "./csv-records.ts";
 import { DecodingError, toUtf8, withinBytes } from "./decoding.ts";
 import { createDistinctRows } from "./distinct-rows.ts";
@@ -134,7 +134,8 @@ async function findDuplicates(
     if (numbers.length > 0) {
       const form = forms[n] ?? "text";
       const items = itemTextsOf({ form, body: await host.chunkBody(n) }, options, table);
-      for (const row of numbers) rows.add(row, items[row - firstRow] ?? "");
+      const texts = apart(numbers.map((row) => items[row - firstRow] ?? ""));
+      for (const [at, row] of numbers.entries()) rows.add(row, texts[at] ?? "");
       candidates += numbers.length;
     }
     firstRow += count;
