@@ -12,11 +12,13 @@ type Recording = { readonly entries: readonly ChargeEntry[]; readonly done: Prom
 export function createLaterRecordings(dependencies: {
   readonly store: Pick<UsagePort, "record"> & Pick<Upkeep, "isOpen">;
   readonly later: LaterCharges;
-  readonly apart: LanesApart;
+  readonly apart: Pick<LanesApart, "begin" | "end">;
+  /** Whether the account of an entry is not apart. */
+  readonly isCommon: (entry: ChargeEntry) => boolean;
   /** Resolves once sums that go with charges of calls, and are on their way now, are settled. */
   readonly withCalls: () => Promise<void>;
 }): { readonly write: (accountId?: string) => Promise<void> } {
-  const { store, later, apart, withCalls } = dependencies;
+  const { store, later, apart, isCommon, withCalls } = dependencies;
   const open = new Set<Recording>();
 
   /** Returns whether they were written. */
@@ -49,7 +51,6 @@ export function createLaterRecordings(dependencies: {
       const isMeant = (entry: ChargeEntry) => accountId === undefined || entry.accountId === accountId;
       const onTheirWay = [...open].filter(({ entries }) => entries.some(isMeant));
       await Promise.all([withCalls(), ...onTheirWay.map(({ done }) => done)]);
-      const isCommon = (entry: ChargeEntry) => apart.of(entry.accountId) === undefined;
       await record(later.take((entry) => isMeant(entry) && isCommon(entry)));
       for (const [held, entries] of Map.groupBy(later.take(isMeant), (entry) => entry.accountId)) {
         if (await record(entries)) apart.end(held);

@@ -122,10 +122,13 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     return { calls: ownLane("calls", entriesPerCommitMax), chunks: ownLane("chunks", 1) };
   });
 
+  const isCommon = ({ accountId }: ChargeEntry): boolean => apart.of(accountId) === undefined;
+
   const recordings = createLaterRecordings({
     store,
     later,
     apart,
+    isCommon,
     withCalls: common.calls.current,
   });
 
@@ -134,8 +137,6 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
   ): ChargeLane {
     return createChargeLane({ clock, pause: Bun.sleep, fail, ...own });
   }
-
-  const isCommon = ({ accountId }: ChargeEntry): boolean => apart.of(accountId) === undefined;
 
   /** Nothing of the group was written; whose rows are held is not known. */
   function setApart({ lane, others }: GroupWay, group: readonly Waiting[]): void {

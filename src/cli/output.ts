@@ -79,7 +79,7 @@ export function statOf(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
   } catch (error) {
-    if (UNSEEN.has(systemCode(error) ?? "")) return null;
+    if (UNSEEN.has(systemCode(error))) return null;
     throw error;
   }
 }

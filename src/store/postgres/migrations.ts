@@ -50,8 +50,8 @@ const LET_PASS_MS = 1_000;
  * Brings a database to the newest schema, forwards only, in one transaction, while other nodes that start wait.
  * Refuses a database that a newer version has written, and one whose steps are not the ones known here. `at` is the
  * time in milliseconds since the epoch that is written beside the steps. What the server undoes for the time that this
- * process was held up is done again. Rejects with a StoreOpenError where another
- * session keeps a table for the better part of a minute.
+ * process was held up is done again. Rejects with a StoreOpenError where another session keeps a table for the better
+ * part of a minute.
  */
 export async function migrate(
   sql: SQL,

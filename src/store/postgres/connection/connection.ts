@@ -60,8 +60,8 @@ type Place = {
 
 /**
  * Runs statements on a pool of connections. A server that freezes or cannot be reached leaves the statements of the
- * driver pending for ever: they are given up at their deadline, and the pool with them where it answers nobody. Of several servers it uses the
- * one that takes writes, and looks for another once that one does not.
+ * driver pending for ever: they are given up at their deadline, and the pool with them where it answers nobody. Of
+ * several servers it uses the one that takes writes, and looks for another once that one does not.
  */
 export function createConnection(options: ConnectionOptions): Connection {
   const { urls, isPooled, deadlineMs, clock } = options;
