@@ -19,8 +19,8 @@ export type LocalReading = {
   readonly measures: Float64Array;
   letters: number;
   digits: number;
-  /** Runs of letters and digits between separators. */
-  segments: number;
+  /** Digits alone between separators. */
+  loneDigits: number;
   /** Changes between letters and digits, with separators between them or without. */
   changes: number;
   endsInDigit: boolean;
@@ -29,7 +29,7 @@ export type LocalReading = {
 /** Creates a reading for `readLocal` to fill. */
 export function createLocalReading(): LocalReading {
   const measures = new Float64Array(measureNames.length);
-  return { measures, letters: 0, digits: 0, segments: 0, changes: 0, endsInDigit: false };
+  return { measures, letters: 0, digits: 0, loneDigits: 0, changes: 0, endsInDigit: false };
 }
 
 const plus = 43;
@@ -66,6 +66,7 @@ export function readLocal(
   let decayed = 0;
   let peak = 0;
   let boundaries = 0;
+  let loneDigits = 0;
   let letters = 0;
   let digits = 0;
   let switches = 0;
@@ -128,6 +129,7 @@ export function readLocal(
 
     if (symbol === 0) {
       boundaries++;
+      if (last === digitSymbol && beforeLast === 0) loneDigits++;
       lastWasLower = false;
       key1 = noKey;
       key2 = noKey;
@@ -201,7 +203,7 @@ export function readLocal(
   measures[17] = hexadecimal * 0.1;
   into.letters = letters;
   into.digits = digits;
-  into.segments = boundaries;
+  into.loneDigits = loneDigits;
   into.changes = changes;
   into.endsInDigit = lastSort === digit;
   return true;

@@ -14,8 +14,7 @@ const shortLettersMax = 4;
 const identifierLengthMax = 12;
 /** A roll number of a university, of year, course and number: `17bcs054`. */
 const rollNumber = /^(?:20)?[0-2]\d[a-z]{1,4}\d{2,7}(?:\+|$)/i;
-const loneDigit = /(?<![a-z\d])\d(?![a-z\d])/i;
-const loneDigits = new RegExp(loneDigit, "gi");
+const loneDigit = /(?<![a-z\d])\d(?![a-z\d])/gi;
 const shortScoreMax = 0.5;
 /** A letter before the tag that no hexadecimal number has. */
 const beyondHexadecimal = /^[^+]*[g-z]/i;
@@ -36,10 +35,9 @@ export function gibberishScore(localPart: string): number {
 /** Returns the score of the local part in text[start, end). */
 export function gibberishScoreIn(text: string, start: number, end: number): number {
   if (!readLocal(text, start, end, model, reading)) return foldedScore(text.slice(start, end));
-  const { measures, letters, digits, segments, changes, endsInDigit } = reading;
+  const { measures, letters, digits, loneDigits, changes, endsInDigit } = reading;
   if (letters === 0) return 0;
-  const counted = digits > 0 && segments > 1 ? withoutLoneDigits(text, start, end) : null;
-  if (counted !== null) return gibberishScore(counted);
+  if (loneDigits > 0) return gibberishScore(withoutLoneDigits(text, start, end));
   const length = letters + digits;
   const score = Math.round(probabilityOf(logitOf(measures, length, model.weights)) * 1000) / 1000;
   if (score <= shortScoreMax) return score;
@@ -50,12 +48,11 @@ export function gibberishScoreIn(text: string, start: number, end: number): numb
 }
 
 /**
- * Returns the local part without digits alone between separators, or null where it has none. People count with them
- * (`j.smith.5`), and the tables, which have hardly any, would take them for random.
+ * Returns the local part without digits alone between separators. People count with them (`j.smith.5`), and the
+ * tables, which have hardly any, would take them for random.
  */
-function withoutLoneDigits(text: string, start: number, end: number): string | null {
-  const local = text.slice(start, end);
-  return loneDigit.test(local) ? local.replaceAll(loneDigits, "") : null;
+function withoutLoneDigits(text: string, start: number, end: number): string {
+  return text.slice(start, end).replaceAll(loneDigit, "");
 }
 
 /**
