@@ -6,7 +6,7 @@ import type { GatherFacts } from "../batch/gather-facts.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
-import { FAILURE_FLOOR_MS } from "../dns/cache.ts";
+import { FAILURE_CAP_MS, FAILURE_FLOOR_MS } from "../dns/cache.ts";
 import { createChunkFacts } from "../jobs/chunks/chunk-facts.ts";
 import { createDiskRoom, ROOM_ELSEWHERE } from "../jobs/disk-room.ts";
 import { createIntake } from "../jobs/intake/intake-thread.ts";
@@ -84,7 +84,8 @@ export async function openJobs(
     // So that other processes continue the chunks at once.
     stack.defer(() => Promise.resolve(shared.releaseLeases(null)).catch(failed("releasing jobs failed")));
   }
-  const facts = createChunkFacts({ gatherFacts, clock, lookupTimeoutMs: batch.lookupTimeoutMs });
+  const { lookupTimeoutMs, workerThreads } = batch;
+  const facts = createChunkFacts({ gatherFacts, clock, lookupTimeoutMs, failureMaxMs: FAILURE_CAP_MS });
   const chunkRun = loadedOnce(async () => {
     const { createChunkRun } = await import("../jobs/chunks/chunk-run.ts");
     return createChunkRun({
@@ -93,7 +94,7 @@ export async function openJobs(
       runner,
       facts,
       meter,
-      threads: batch.workerThreads,
+      threads: workerThreads,
       pace: pace?.turn ?? (async () => undefined),
       turns: createFairTurns(clock.monotonic),
     });
@@ -124,12 +125,12 @@ export async function openJobs(
       },
       seen: jobTally.seen,
       reportBug: (error, jobId) => log.error("a chunk of a job failed", { job: jobId, ...errorFacts(error) }),
+      secondLookUp: { waitMs: FAILURE_FLOOR_MS, failuresExpireMs: facts.failuresExpireMs },
       settings: {
-        chunksMax: chunksAhead(batch.workerThreads),
-        committedMax: batch.workerThreads * 2,
+        chunksMax: chunksAhead(workerThreads),
+        committedMax: workerThreads * 2,
         spareChunksMax: SPARE_CHUNKS_MAX,
         startDelayMs: START_DELAY_MS,
-        lookUpAgainMs: FAILURE_FLOOR_MS,
         retentionMs: settings.retentionMs,
         watchMs: WATCH_MS,
         // A database that others use too is away for a moment more often than it is full.

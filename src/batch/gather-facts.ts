@@ -24,6 +24,8 @@ export type GatherFacts = (options: {
   readonly tenant: string;
   /** Ends the look-ups when aborted; chunks that wait for some then fail. */
   readonly signal: AbortSignal;
+  /** Called with each domain whose look-up failed, and when its failure expires, on the monotonic clock. */
+  readonly onFailure?: (expiresAtMs: number) => void;
 }) => (chunk: ChunkDomains) => Promise<SharedFacts>;
 
 /** The mail domains of a chunk of addresses. */
@@ -39,11 +41,15 @@ export function createGatherFacts(
   factsBuffer: FactsBuffer,
   lookupsMax: number,
 ): GatherFacts {
-  return ({ deadlineMs, ...options }) => {
+  return ({ deadlineMs, onFailure, ...options }) => {
     const offsets = createOffsets(factsBuffer);
     const queue = createLookupQueue(lookupsMax, options.signal, (domain, ownDeadlineMs) =>
       source.findDomain(domain, { ...options, deadlineMs: ownDeadlineMs ?? deadlineMs() }),
     );
+    const put = (number: number, found: KnownDomain) => {
+      offsets.put(number, found);
+      if (found.isFailure) onFailure?.(found.expiresAtMs);
+    };
     let numbered = 0;
     let before: Promise<unknown> = Promise.resolve();
     return async ({ newDomains, domainNumbers, deadlineMs: ownDeadlineMs }) => {
@@ -53,9 +59,8 @@ export function createGatherFacts(
       for (const domain of domains) {
         const number = numbered++;
         const known = source.knownDomain(domain, options);
-        if (known !== undefined) offsets.put(number, known);
-        else
-          lookups.push(queue.find({ domain, ownDeadlineMs, onFound: (found) => offsets.put(number, found) }));
+        if (known !== undefined) put(number, known);
+        else lookups.push(queue.find({ domain, ownDeadlineMs, onFound: (found) => put(number, found) }));
       }
       before = Promise.all([before, ...lookups]);
       await before;

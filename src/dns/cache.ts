@@ -51,7 +51,7 @@ const POSITIVE_CAP_MS = DAY_MS;
 const NEGATIVE_CAP_MS = 3 * 3_600_000;
 /** The TTL of a failure, which doubles with each repetition (RFC 9520, 3.2). */
 export const FAILURE_FLOOR_MS = 5_000;
-const FAILURE_CAP_MS = 30_000;
+export const FAILURE_CAP_MS = 30_000;
 /** Failures of this process, not of the DNS, which are not cached. */
 const LOCAL_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_servers"]);
 

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { DomainFacts } from "../verification/email/domain-facts.ts";
+import type { DomainFacts, MailRouting } from "../verification/email/domain-facts.ts";
 import type { DomainVerdict } from "../verification/email/domain-verdict.ts";
 
 /**
@@ -12,6 +12,8 @@ export type KnownDomain = {
   readonly epoch: number;
   /** The expiry, on the monotonic clock: that of the look-up with the shortest TTL. */
   readonly expiresAtMs: number;
+  /** Whether the look-up that decides failed, and a later one may not. */
+  readonly isFailure: boolean;
   /** The verdict on the facts, once it is computed. */
   domainVerdict: DomainVerdict | null;
   /** The facts until the end of the turn in which they were found: who waited for them need not parse them. */
@@ -25,7 +27,14 @@ export function withJson(
   facts: DomainFacts,
   { epoch, expiresAtMs }: Pick<KnownDomain, "epoch" | "expiresAtMs">,
 ): KnownDomain {
-  return { json: JSON.stringify(facts), epoch, expiresAtMs, domainVerdict: null, facts: null };
+  const isFailure = hasFailed(facts.mail);
+  return { json: JSON.stringify(facts), epoch, expiresAtMs, isFailure, domainVerdict: null, facts: null };
+}
+
+function hasFailed(mail: MailRouting): boolean {
+  return mail.state === "mx"
+    ? mail.targets === "unknown"
+    : mail.state === "timeout" || mail.state === "error";
 }
 
 /** Returns the facts of a known domain: as they were just found, or parsed, in some 3 µs. */

@@ -60,9 +60,9 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
 
   return async () => {
     await claims.releaseAll();
-    waits.expire();
     const jobs = await store.jobsIn(["paused", "queued", "running", "cancelling"]);
     seen(jobs);
+    waits.seen(jobs);
     gaps.seen(jobs);
     stops.seen(jobs);
     for (const job of jobs) {

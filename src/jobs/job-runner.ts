@@ -18,7 +18,7 @@ import { createJobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { createJobReconciliation } from "./job-reconciliation.ts";
 import { createJobSteps } from "./job-steps.ts";
-import { createJobWaits } from "./job-waits.ts";
+import { createJobWaits, type SecondLookUp } from "./job-waits.ts";
 
 export type JobRunner = AsyncDisposable & {
   /** Continues the jobs of a former process. */
@@ -58,9 +58,9 @@ export type JobRunnerDependencies = {
   /** Called at each reconciliation with the jobs that have not ended. */
   readonly seen: (jobs: readonly JobRecord[]) => void;
   readonly reportBug: (error: unknown, jobId: string) => void;
+  /** From the end of the first round to the second look-up of the rows whose first one failed. */
+  readonly secondLookUp: SecondLookUp;
   readonly settings: ChunkPlacesOptions & {
-    /** From the end of the first round to the second look-up of the rows whose first one failed. */
-    readonly lookUpAgainMs: number;
     /** From the start to the first claim: meanwhile the process answers its first calls and loads no code for jobs. */
     readonly startDelayMs: number;
     readonly retentionMs: number;
@@ -74,12 +74,12 @@ export type JobRunnerDependencies = {
 /** Claims chunks in fair order, has them verified, and ends jobs whose chunks are done. */
 export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner {
   const { store, queue, clock, runChunk, threadsReady, unitsLeft, announce, room } = dependencies;
-  const { changed, seen, reportBug, settings } = dependencies;
+  const { changed, seen, reportBug, secondLookUp, settings } = dependencies;
   const places = createChunkPlaces(settings);
   const claims = createChunkClaims(store);
   const stops = createChunkStops();
   const gaps = createJobGaps({ store, unitsLeft });
-  const waits = createJobWaits(clock, settings.lookUpAgainMs);
+  const waits = createJobWaits(clock, secondLookUp);
   const { retentionMs, pausesForStorage } = settings;
   const steps = createJobSteps({ store, queue, waits, gaps, clock, changed, retentionMs });
   const stop = new AbortController();

@@ -1,4 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
+import type { JobRecord } from "../store/job-records.ts";
 
 /** Jobs that are kept out of the queue for a time, though they have chunks to do. */
 export type JobWaits = {
@@ -10,23 +11,47 @@ export type JobWaits = {
   readonly isLater: (jobId: string) => boolean;
   /** Whether a job is kept out of the queue, by either. */
   readonly isKeptOut: (jobId: string) => boolean;
-  /** Ends all back-offs, and the waits that are due. */
-  readonly expire: () => void;
+  /**
+   * Ends all back-offs, and begins the waits of second look-ups that another process began; to be called with all jobs
+   * that have not ended.
+   */
+  readonly seen: (jobs: readonly JobRecord[]) => void;
 };
 
-/** `lookUpAgainMs` is the wait before a second look-up. */
-export function createJobWaits(clock: Clock, lookUpAgainMs: number): JobWaits {
+export type SecondLookUp = {
+  /** The shortest wait before a second look-up. */
+  readonly waitMs: number;
+  /** When the failed look-ups of a job have expired, on the monotonic clock: before, they would be found again. */
+  readonly failuresExpireMs: (jobId: string) => number;
+};
+
+/** Holds a number for each job in its second round. */
+export function createJobWaits(
+  clock: Pick<Clock, "monotonic">,
+  { waitMs, failuresExpireMs }: SecondLookUp,
+): JobWaits {
   const resting = new Set<string>();
   /** The end of each wait, on the monotonic clock. */
   const laterMs = new Map<string, number>();
+
+  function lookUpLater(jobId: string): void {
+    laterMs.set(jobId, Math.max(clock.monotonic() + waitMs, failuresExpireMs(jobId)));
+  }
+
+  const isLater = (jobId: string) => (laterMs.get(jobId) ?? 0) > clock.monotonic();
+
   return {
+    lookUpLater,
+    isLater,
     backOff: (jobId) => void resting.add(jobId),
-    lookUpLater: (jobId) => void laterMs.set(jobId, clock.monotonic() + lookUpAgainMs),
-    isLater: (jobId) => laterMs.has(jobId),
-    isKeptOut: (jobId) => resting.has(jobId) || laterMs.has(jobId),
-    expire() {
+    isKeptOut: (jobId) => resting.has(jobId) || isLater(jobId),
+    seen(jobs) {
       resting.clear();
-      for (const [jobId, ms] of laterMs) if (ms <= clock.monotonic()) laterMs.delete(jobId);
+      const again = new Set(
+        jobs.flatMap(({ jobId, round, isTest }) => (round > 1 && !isTest ? [jobId] : [])),
+      );
+      for (const jobId of laterMs.keys()) if (!again.has(jobId)) laterMs.delete(jobId);
+      for (const jobId of again) if (!laterMs.has(jobId)) lookUpLater(jobId);
     },
   };
 }

@@ -69,6 +69,7 @@ function madeUpDomains(): ReadonlyMap<string, KnownDomain> {
     json,
     epoch: 0,
     expiresAtMs: Number.POSITIVE_INFINITY,
+    isFailure: false,
     domainVerdict: null,
   });
   return new Map([

@@ -28,6 +28,7 @@ function known(...domains: readonly (readonly [domain: string, mail: DomainFacts
       json: JSON.stringify(facts),
       epoch: 0,
       expiresAtMs: Number.POSITIVE_INFINITY,
+      isFailure: false,
       domainVerdict: null,
     });
     new Float64Array(offsets).set([key, start, end], number * NUMBERS_PER_OFFSET);

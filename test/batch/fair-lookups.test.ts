@@ -7,6 +7,7 @@ const KNOWN: KnownDomain = {
   json: "{}",
   epoch: 0,
   expiresAtMs: Number.POSITIVE_INFINITY,
+  isFailure: false,
   domainVerdict: null,
 };
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

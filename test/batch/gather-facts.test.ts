@@ -73,6 +73,23 @@ describe("the facts of a batch", () => {
     expect(deadlines).toEqual([5, 10]);
   });
 
+  test("tell of each failed look-up, cached or not, when it expires", async () => {
+    const failed = (domain: string, expiresAtMs: number) => ({
+      ...known(domain),
+      isFailure: true,
+      expiresAtMs,
+    });
+    const facts = {
+      findDomain: async (domain: string) => (domain === "a.com" ? failed(domain, 5_000) : known(domain)),
+      knownDomain: (domain: string) => (domain === "b.com" ? failed(domain, 9_000) : undefined),
+    } as unknown as DomainFactsSource;
+    const failures: number[] = [];
+    const onFailure = (expiresAtMs: number) => void failures.push(expiresAtMs);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8)({ ...options, onFailure });
+    await factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
+    expect(failures.sort()).toEqual([5_000, 9_000]);
+  });
+
   test("come with the buffers that the chunk needs, in the order of their keys", async () => {
     const factsBuffer = createFactsBuffer(200);
     const facts = [known("k1.com"), known("k2.com"), known("k3.com")];

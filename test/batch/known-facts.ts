@@ -12,6 +12,7 @@ export function known(domain: string, padding = ""): KnownDomain {
     json: JSON.stringify({ ...facts, padding }),
     epoch: 0,
     expiresAtMs: Number.POSITIVE_INFINITY,
+    isFailure: false,
     domainVerdict: null,
   };
 }

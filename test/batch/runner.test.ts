@@ -31,6 +31,7 @@ const known = (domain: string): KnownDomain => ({
   json: JSON.stringify({ domain }),
   epoch: 0,
   expiresAtMs: Number.POSITIVE_INFINITY,
+  isFailure: false,
   domainVerdict: null,
 });
 

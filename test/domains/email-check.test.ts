@@ -17,6 +17,7 @@ function knowingSource() {
       json: JSON.stringify(factsFrom(domain, "mx")),
       epoch: 0,
       expiresAtMs: Number.POSITIVE_INFINITY,
+      isFailure: false,
       domainVerdict: null,
     };
     domains.set(domain, known);

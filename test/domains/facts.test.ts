@@ -186,6 +186,9 @@ describe("cached facts", () => {
   test("of a failure expire within seconds", async () => {
     await using setting = await startFacts();
     expect((await setting.facts.factsOf("silent.com", PLAIN)).mail.state).toBe("timeout");
+    const isFailure = (domain: string) => setting.facts.knownDomain(domain, PLAIN)?.isFailure;
+    await setting.facts.findDomain("one.com", PLAIN);
+    expect([isFailure("silent.com"), isFailure("one.com")]).toEqual([true, false]);
     expect(setting.facts.cachedFacts("silent.com", PLAIN)).toBeDefined();
     setting.pass(5_001);
     expect(setting.facts.cachedFacts("silent.com", PLAIN)).toBeUndefined();

@@ -13,7 +13,9 @@ function factsAt() {
   const clock = { nowMs: 1_000 };
   /** What each gathering was asked for, with the deadlines. */
   const asked: (readonly [domains: string, deadlineMs: number | undefined])[][] = [];
-  const gatherFacts: GatherFacts = () => {
+  const failures: ((expiresAtMs: number) => void)[] = [];
+  const gatherFacts: GatherFacts = ({ onFailure = () => {} }) => {
+    failures.push(onFailure);
     const mine: (typeof asked)[number] = [];
     asked.push(mine);
     return async ({ newDomains, deadlineMs }) => {
@@ -25,8 +27,9 @@ function factsAt() {
     gatherFacts,
     clock: { monotonic: () => clock.nowMs },
     lookupTimeoutMs: 50,
+    failureMaxMs: 30_000,
   });
-  return { clock, asked, facts };
+  return { clock, asked, failures, facts };
 }
 
 const opened = (id: string, domainsBefore: number, newDomains: string) => ({
@@ -59,6 +62,22 @@ test("facts are looked up again after five seconds, and in a second round", () =
   expect(nameOf(2)).not.toBe(first);
   clock.nowMs += 1;
   expect(nameOf(1)).not.toBe(first);
+});
+
+test("the failures of a job expire with the last one, at most after thirty seconds, and are then forgotten", async () => {
+  const { clock, failures, facts } = factsAt();
+  const group = facts.groupOf(jobOf("job_1"), signal);
+  await group.find(opened("1.1", 0, "a.com"));
+  await group.find(opened("2.1", 0, "b.com"));
+  expect(facts.failuresExpireMs("job_1")).toBe(0);
+  for (const ms of [6_000, 21_000]) failures[0]?.(ms);
+  failures[1]?.(11_000);
+  expect([facts.failuresExpireMs("job_1"), facts.failuresExpireMs("job_2")]).toEqual([21_000, 0]);
+  failures[1]?.(1_000_000);
+  expect(facts.failuresExpireMs("job_1")).toBe(31_000);
+  clock.nowMs = 31_000;
+  facts.groupOf(jobOf("job_2"), signal);
+  expect(facts.failuresExpireMs("job_1")).toBe(0);
 });
 
 test("a chunk whose numbers do not continue the received ones gets no facts of other domains", () => {

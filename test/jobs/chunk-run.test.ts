@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Chunk, VerifiedChunk } from "../../src/batch/messages.ts";
 import type { Meter } from "../../src/billing/meter.ts";
-import type { ChunkFacts } from "../../src/jobs/chunks/chunk-facts.ts";
 import { createChunkRun } from "../../src/jobs/chunks/chunk-run.ts";
 import type { OpenTask } from "../../src/jobs/chunks/chunk-work.ts";
 import type { Job } from "../../src/jobs/job.ts";
@@ -71,7 +70,7 @@ function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
           } as VerifiedChunk;
         },
     },
-    facts: { groupOf: () => ({ name: "1", find: () => null }) } as ChunkFacts,
+    facts: { groupOf: () => ({ name: "1", find: () => null }), failuresExpireMs: () => 0 },
     meter,
     threads: 2,
     pace,

@@ -34,12 +34,12 @@ function runnerOn(
     reportBug: (error) => {
       throw error;
     },
+    secondLookUp: { waitMs: 0, failuresExpireMs: () => 0 },
     settings: {
       chunksMax: CHUNKS_MAX,
       committedMax: COMMITTED_MAX,
       spareChunksMax: SPARE_CHUNKS_MAX,
       startDelayMs: 0,
-      lookUpAgainMs: 0,
       retentionMs: 1_000,
       watchMs,
       pausesForStorage: true,
