@@ -226,6 +226,8 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       watch.unref();
     },
     run({ accountId, jobId }) {
+      // The reconciliation queues it once its second look-up is due.
+      if (waits.isLater(jobId)) return;
       queue.add(accountId, jobId);
       void pump().then(() => {
         if (queue.has(accountId, jobId) && !isEnding()) announce({ accountId, jobId });

@@ -16,7 +16,11 @@ const FULL_DISK: DiskRoom = { isLeft: async () => true, isBack: async () => fals
 
 function runnerOn(
   runChunk: JobRunnerDependencies["runChunk"],
-  { room = ROOM_ELSEWHERE, watchMs = 60_000 }: { readonly room?: DiskRoom; readonly watchMs?: number } = {},
+  {
+    room = ROOM_ELSEWHERE,
+    watchMs = 60_000,
+    waitMs = 0,
+  }: { readonly room?: DiskRoom; readonly watchMs?: number; readonly waitMs?: number } = {},
 ) {
   const store = openStore({ path: ":memory:", clock });
   const announced: string[] = [];
@@ -34,7 +38,7 @@ function runnerOn(
     reportBug: (error) => {
       throw error;
     },
-    secondLookUp: { waitMs: 0, failuresExpireMs: () => 0 },
+    secondLookUp: { waitMs, failuresExpireMs: () => 0 },
     settings: {
       chunksMax: CHUNKS_MAX,
       committedMax: COMMITTED_MAX,
@@ -157,6 +161,29 @@ test("a gap that a full disk left before finished rows is filled while the job i
   isFull = false;
   await until("end of the gap", () => store.findJob(jobId)?.processed === 30);
   expect(store.findJob(jobId)).toMatchObject({ status: "paused", statusReason: "storage", unitsCharged: 30 });
+  store.close();
+});
+
+test("a job that is paused and resumed while it waits for its second look-up still waits", async () => {
+  const begun: string[] = [];
+  const { store, runner } = runnerOn(
+    async ({ jobId, round }, chunk) => {
+      begun.push(`${jobId} ${round}`);
+      await finish(store, finishedChunk(jobId, chunk, { unchecked: 2, processed: 8 }));
+      return "finished";
+    },
+    { waitMs: 60_000 },
+  );
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  const job = await startedJob(store, "job_1", 1);
+  runner.run(job);
+  await until("the second round", () => store.findJob("job_1")?.round === 2);
+  await runner.hold(job);
+  runner.run(job);
+  runner.run(await startedJob(store, "job_2", 1));
+  await until("the job behind it", () => begun.includes("job_2 1"));
+  expect(begun).toEqual(["job_1 1", "job_2 1"]);
   store.close();
 });
 
