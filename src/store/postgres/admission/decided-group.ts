@@ -124,14 +124,14 @@ function marksOfAll(
   months: ReadonlyMap<string, AccountMonth>,
   marksOf: MarksOfMonth,
 ): readonly QuotaMark[] {
-  return [...months].flatMap(([accountId, month]) => {
-    const running = month.planPeriods.at(-1)?.planPeriodId;
-    const added = admitted.reduce(
-      (sum, { entry }) =>
-        entry.accountId === accountId && entry.planPeriodId === running ? sum + entry.units : sum,
-      0,
-    );
-    return added === 0 ? [] : marksOf(month, added);
+  const added = new Map<number, number>();
+  for (const { entry } of admitted) {
+    added.set(entry.planPeriodId, (added.get(entry.planPeriodId) ?? 0) + entry.units);
+  }
+  return [...months.values()].flatMap((month) => {
+    const running = month.planPeriods.at(-1);
+    const units = running === undefined ? 0 : (added.get(running.planPeriodId) ?? 0);
+    return units === 0 ? [] : marksOf(month, units);
   });
 }
 

@@ -34,7 +34,8 @@ const ratesNow = builtOnce((orm) =>
 
 /**
  * Counts calls against the rates of their accounts. Calls that one process admitted in time may end together: as many
- * pass beyond the burst as come in during the age of the oldest of them.
+ * pass beyond the burst as come in during the age of the oldest of them. A rate that is further ahead than calls can have
+ * brought it was written before the clock was set back or the plan changed: one call passes, and it counts anew.
  */
 export function createRateCheck(states: Map<string, RateState>): (admission: Admission) => boolean {
   return ({ entry, rate }) => {
@@ -43,8 +44,11 @@ export function createRateCheck(states: Map<string, RateState>): (admission: Adm
     const { stepMs, burstMs, ageMs } = rate;
     const isFull = state.fullAtUs <= state.nowUs;
     const ageUsMax = Math.ceil(Math.max(isFull ? 0 : state.ageUsMax, ageMs * 1_000));
-    const nextUs = Math.max(state.fullAtUs, state.nowUs) + stepMs * 1_000;
-    if (nextUs - state.nowUs > burstMs * 1_000 + ageUsMax) return false;
+    const [stepUs, burstUs] = [stepMs * 1_000, burstMs * 1_000];
+    const isPossible = state.fullAtUs - state.nowUs <= burstUs + ageUsMax + stepUs;
+    const fullAtUs = isPossible ? state.fullAtUs : state.nowUs + burstUs - stepUs;
+    const nextUs = Math.max(fullAtUs, state.nowUs) + stepUs;
+    if (nextUs - state.nowUs > burstUs + ageUsMax) return false;
     state.fullAtUs = nextUs;
     state.ageUsMax = ageUsMax;
     state.isChanged = true;
