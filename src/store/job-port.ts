@@ -79,7 +79,10 @@ export type JobPort = {
     firstChunk: number,
     duplicates: readonly (Uint8Array | null)[],
   ) => Answer<void>;
-  /** Changes a job in one of these states, with these options if given. Null where it has another state or options. */
+  /**
+   * Changes a job in one of these states, with these options if given. Null where it has another state or options. Where it
+   * fails, its unchecked rows count as unknown.
+   */
   readonly changeJob: (
     jobId: string,
     from: readonly JobStatus[],
@@ -121,7 +124,8 @@ export type JobPort = {
   readonly reapChunks: () => Answer<number>;
   /**
    * Once all chunks of a running job are done, releases those with unchecked rows for a second round, or completes the job.
-   * A job that is being cancelled is cancelled once none of its chunks is claimed.
+   * A job that is being cancelled is cancelled once none of its chunks is claimed. Where it ends so, or has failed, its
+   * unchecked rows count as unknown.
    */
   readonly endRound: (
     jobId: string,

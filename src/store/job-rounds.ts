@@ -4,11 +4,17 @@ import type { JobRecord, JobStatus } from "./job-records.ts";
 /** States in which chunks of a job are claimed. */
 export const RUNNING: readonly JobStatus[] = ["queued", "running"];
 
+/** States in which a job has ended before all of its rows were looked up again whose first look-up failed. */
+export const BROKEN_OFF: readonly JobStatus[] = ["cancelled", "failed"];
+
 /** Chunks of a job that are not done. */
 export type UnfinishedChunks = { readonly waiting: number; readonly claimed: number };
 
 /** How a job ends whose chunks are done; before that, a first round puts the chunks back that have unchecked rows. */
-export type EndOfJob = { readonly change: JobChange; readonly isFirstRound: boolean };
+export type EndOfJob = {
+  readonly change: JobChange & Required<Pick<JobChange, "status">>;
+  readonly isFirstRound: boolean;
+};
 
 /** Returns how a job ends now, or null where it goes on as it is. */
 export function endOfJob(

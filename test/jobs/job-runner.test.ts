@@ -211,6 +211,36 @@ test.each(["paused", "cancelling"] as const)(
   },
 );
 
+test("a job that fails in its second round counts the rows of the chunk that failed, and of those in work", async () => {
+  const { promise: hasFailed, resolve: failed } = Promise.withResolvers<void>();
+  const { promise: isInWork, resolve: inWork } = Promise.withResolvers<void>();
+  const { store, runner } = runnerOn(async ({ jobId, round }, chunk) => {
+    if (round === 1) {
+      const numbers = { unchecked: 2, processed: 8, counts: { deliverable: 8 } };
+      await finish(store, finishedChunk(jobId, chunk, numbers));
+    } else if (chunk.n === 0) {
+      await isInWork;
+      throw new HopelessChunkError("for the test");
+    } else {
+      inWork();
+      await hasFailed;
+      const looked = { replaces: true, processed: 2, units: 2, counts: { deliverable: 2 } };
+      await finish(store, finishedChunk(jobId, chunk, looked));
+    }
+    return "finished";
+  });
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  runner.run(await startedJob(store, "job_1", 2));
+  await until("the second round", () => store.findJob("job_1")?.round === 2);
+  await runner.start();
+  await until("the failure", () => store.findJob("job_1")?.status === "failed");
+  failed();
+  await until("the last chunk", () => store.findJob("job_1")?.processed === 20);
+  expect(JSON.parse(store.findJob("job_1")?.counts ?? "")).toEqual({ deliverable: 18, unknown: 2 });
+  store.close();
+});
+
 test("running chunks of a job that another process has deleted are aborted and put back", async () => {
   const signals: AbortSignal[] = [];
   const { store, runner } = runnerOn(

@@ -380,6 +380,90 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect(JSON.parse(changed?.counts ?? "")).toEqual({ deliverable: 7, unknown: 3 });
     });
 
+    const numbersOf = (job: JobRecord | null) => ({
+      processed: job?.processed,
+      ...JSON.parse(job?.counts ?? "{}"),
+    });
+
+    /** A job whose second round has begun: of three chunks two have rows whose look-up failed, 2 and 3. */
+    async function inSecondRound(store: Store, jobId: string): Promise<void> {
+      await startedJob(store, jobId, 3);
+      for (const unchecked of [2, 0, 3]) {
+        const numbers = { unchecked, processed: 10 - unchecked, counts: { deliverable: 10 - unchecked } };
+        await finish(store, finishedChunk(jobId, await claimed(store, jobId), numbers));
+      }
+      const { changed, isWaiting } = await store.endRound(jobId, ENDED);
+      expect([changed?.round, isWaiting, changed?.processed]).toEqual([2, true, 25]);
+    }
+
+    test("the rows whose look-up failed count as unknown, once, in a job that is cancelled before the second", async () => {
+      const store = await opened();
+      await inSecondRound(store, "job_1");
+      await store.changeJob("job_1", ["queued"], { status: "cancelling", statusReason: "by_caller" });
+      const { changed } = await store.endRound("job_1", ENDED);
+      const numbers = { processed: 30, deliverable: 25, unknown: 5 };
+      expect([changed?.status, numbersOf(changed)]).toEqual(["cancelled", numbers]);
+      expect(await store.endRound("job_1", ENDED)).toEqual({ changed: null, isWaiting: false });
+      expect(numbersOf(await store.findJob("job_1"))).toEqual(numbers);
+    });
+
+    test("a chunk that is finished while its job is cancelled in the first round adds its unchecked rows to the unknown", async () => {
+      const store = await opened();
+      await startedJob(store, "job_1", 3);
+      const [first, second] = [await claimed(store, "job_1"), await claimed(store, "job_1")];
+      const numbers = { unchecked: 2, processed: 8, counts: { deliverable: 8 } };
+      await finish(store, finishedChunk("job_1", first, numbers));
+      await store.changeJob("job_1", ["queued"], { status: "cancelling", statusReason: "by_caller" });
+      expect(await store.endRound("job_1", ENDED)).toEqual({ changed: null, isWaiting: false });
+      const some = {
+        ...numbers,
+        rowsDone: 6,
+        isWhole: false,
+        unchecked: 5,
+        processed: 1,
+        counts: { valid: 1 },
+      };
+      await finish(store, finishedChunk("job_1", second, some));
+      const { changed } = await store.endRound("job_1", ENDED);
+      expect(numbersOf(changed)).toEqual({ processed: 16, deliverable: 8, valid: 1, unknown: 7 });
+    });
+
+    test("a chunk of the second round that is finished while its job is cancelled counts as it was looked up", async () => {
+      const store = await opened();
+      await inSecondRound(store, "job_1");
+      const again = await claimed(store, "job_1");
+      await store.changeJob("job_1", ["queued"], { status: "cancelling", statusReason: "by_caller" });
+      expect((await store.endRound("job_1", ENDED)).changed).toBeNull();
+      const mended = { replaces: true, processed: 2, units: 2, counts: { deliverable: 2 } };
+      await finish(store, finishedChunk("job_1", again, mended));
+      const { changed } = await store.endRound("job_1", ENDED);
+      expect(numbersOf(changed)).toEqual({ processed: 30, deliverable: 27, unknown: 3 });
+    });
+
+    test("the rows whose look-up failed count as unknown in a job that fails, those of chunks in work once they are done", async () => {
+      const store = await opened();
+      await inSecondRound(store, "job_1");
+      const [again, left] = [await claimed(store, "job_1"), await claimed(store, "job_1")];
+      const failed = { ...ENDED, status: "failed", statusReason: "x" } as const;
+      await startedJob(store, "job_2", 3);
+      const [done, late] = [await claimed(store, "job_2"), await claimed(store, "job_2")];
+      const numbers = { unchecked: 2, processed: 8, counts: { deliverable: 8 } };
+      await finish(store, finishedChunk("job_2", done, numbers));
+      expect(numbersOf(await store.changeJob("job_1", ["queued"], failed))).toEqual({
+        ...{ processed: 25, deliverable: 25 },
+      });
+      const after = await store.changeJob("job_2", ["queued"], failed);
+      expect(numbersOf(after)).toEqual({ processed: 10, deliverable: 8, unknown: 2 });
+      const mended = { replaces: true, processed: 2, units: 2, counts: { deliverable: 2 } };
+      await finish(store, finishedChunk("job_1", again, mended), finishedChunk("job_2", late, numbers));
+      await store.releaseChunk({ jobId: "job_1", n: left.n, attempt: left.attempt }, 0);
+      for (const jobId of ["job_1", "job_2", "job_1", "job_2"]) {
+        expect(await store.endRound(jobId, ENDED)).toEqual({ changed: null, isWaiting: false });
+      }
+      expect(numbersOf(await store.findJob("job_1"))).toEqual({ processed: 30, deliverable: 27, unknown: 3 });
+      expect(numbersOf(await store.findJob("job_2"))).toEqual({ processed: 20, deliverable: 16, unknown: 4 });
+    });
+
     test("a job is cancelled when none of its chunks is claimed, and erased at once where it was deleted", async () => {
       const store = await opened();
       await startedJob(store, "job_1", 2);

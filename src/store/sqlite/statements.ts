@@ -8,6 +8,7 @@ import type { Orm } from "./connection/orm.ts";
 import { createChunkClaimStatements } from "./jobs/chunk-claim-statements.ts";
 import { createChunkStatements } from "./jobs/chunk-statements.ts";
 import { createJobStatements } from "./jobs/job-statements.ts";
+import { createRoundStatements } from "./jobs/round-statements.ts";
 import { createReplyStatements } from "./reply-statements.ts";
 import { probes } from "./schema.ts";
 import { createDeliveryStatements } from "./webhooks/delivery-statements.ts";
@@ -28,6 +29,7 @@ export function createStatements(orm: Orm) {
     jobs,
     chunks,
     claims: createChunkClaimStatements(orm, jobs, chunks),
+    rounds: createRoundStatements(orm, jobs),
     deliveries,
     webhooks: createWebhookStatements(orm, deliveries),
     clock: createClockStatements(orm),

@@ -3,14 +3,14 @@ import { alias } from "drizzle-orm/pg-core";
 import type { Clock } from "../../../platform/clock.ts";
 import { ClaimLostError, type JobPort } from "../../job-port.ts";
 import type { ClaimedWork } from "../../job-records.ts";
-import { endOfJob, RUNNING } from "../../job-rounds.ts";
+import { BROKEN_OFF, endOfJob, RUNNING } from "../../job-rounds.ts";
 import type { Connection } from "../connection/connection.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
 import { hasEnded, LEASE_END } from "../connection/server-clock.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
 import { addProgress, chunksFrom, isHeld, lapsedChunk, putBack } from "./chunk-rows.ts";
 import { emitJobEvent, JOB_COLUMNS, lockJob, readJob } from "./job-rows.ts";
-import { lockWaiting, requeueUnchecked, unfinishedChunks } from "./round-rows.ts";
+import { countUnchecked, lockWaiting, requeueUnchecked, unfinishedChunks } from "./round-rows.ts";
 
 type ChunkCases = Pick<
   JobPort,
@@ -98,6 +98,8 @@ function claimCases(
       transact(async (orm) => {
         const job = await lockJob(orm, jobId);
         if (job === null) return { changed: null, isWaiting: false };
+        // Chunks that were in work when the job failed are finished after it.
+        if (BROKEN_OFF.includes(job.status)) await countUnchecked(orm, jobId);
         if (job.status === "cancelling") await lockWaiting(orm, jobId);
         const chunks = await unfinishedChunks(orm, jobId);
         const end = endOfJob(job, chunks, ended);
@@ -105,6 +107,7 @@ function claimCases(
           return { changed: null, isWaiting: chunks.waiting > 0 && RUNNING.includes(job.status) };
         }
         const isAgain = end.isFirstRound && (await requeueUnchecked(orm, jobId)) > 0;
+        if (BROKEN_OFF.includes(end.change.status)) await countUnchecked(orm, jobId);
         const [row] = await orm
           .update(jobs)
           .set(isAgain ? { round: 2 } : end.change)

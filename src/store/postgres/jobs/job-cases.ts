@@ -3,12 +3,14 @@ import type { Clock } from "../../../platform/clock.ts";
 import { isBehind } from "../../conditions.ts";
 import type { JobPort } from "../../job-port.ts";
 import { type JobRecord, UNFINISHED } from "../../job-records.ts";
+import { BROKEN_OFF } from "../../job-rounds.ts";
 import type { Connection } from "../connection/connection.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { jobs } from "../schema.ts";
 import { eraseChunks } from "./chunk-erasure.ts";
 import { type IntakeCases, intakeCases } from "./intake-cases.ts";
 import { emitJobEvent, JOB_COLUMNS, jobsOf, LISTED_COLUMNS, lockJob, ofTenant, readJob } from "./job-rows.ts";
+import { countUnchecked } from "./round-rows.ts";
 
 type JobCases = IntakeCases & ChangeCases & ReadCases;
 
@@ -34,6 +36,8 @@ function changeCases({ transact }: Connection, clock: Pick<Clock, "now">): Chang
         const before = await lockJob(orm, jobId);
         if (before === null || !from.includes(before.status)) return null;
         if (options !== undefined && options !== before.options) return null;
+        const isEnd = change.status !== undefined && BROKEN_OFF.includes(change.status);
+        if (isEnd && before.status !== change.status) await countUnchecked(orm, jobId);
         const [row] = await orm.update(jobs).set(change).where(eq(jobs.jobId, jobId)).returning(JOB_COLUMNS);
         if (row === undefined) return null;
         const after = readJob(row);

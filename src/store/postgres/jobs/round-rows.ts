@@ -1,7 +1,8 @@
-import { and, count, eq, gte, sql } from "drizzle-orm";
+import { and, count, eq, gte, ne, sql } from "drizzle-orm";
 import type { UnfinishedChunks } from "../../job-rounds.ts";
 import type { Orm } from "../connection/orm.ts";
 import { jobChunks } from "../schema.ts";
+import { addProgress } from "./chunk-rows.ts";
 
 // The chunks of a job where one of its rounds ends.
 
@@ -33,4 +34,29 @@ export async function requeueUnchecked(orm: Orm, jobId: string): Promise<number>
     .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} = 'done'`, gte(jobChunks.unchecked, 1)))
     .returning({ n: jobChunks.n });
   return rows.length;
+}
+
+/**
+ * Counts the rows whose look-up failed as unknown, where a job has ended and nobody looks them up again. Those of a claimed
+ * chunk are left to its end. The job must be locked.
+ */
+export async function countUnchecked(orm: Orm, jobId: string): Promise<void> {
+  const left = orm.$with("left_over").as(
+    orm
+      .select({ n: jobChunks.n, unchecked: jobChunks.unchecked })
+      .from(jobChunks)
+      .where(and(eq(jobChunks.jobId, jobId), ne(jobChunks.state, "claimed"), gte(jobChunks.unchecked, 1)))
+      // Whoever finishes a chunk locks it before its job: waiting for it here could be a deadlock.
+      .for("no key update", { skipLocked: true }),
+  );
+  const counted = await orm
+    .with(left)
+    .update(jobChunks)
+    .set({ unchecked: 0 })
+    .from(left)
+    .where(and(eq(jobChunks.jobId, jobId), eq(jobChunks.n, left.n)))
+    .returning({ rows: left.unchecked });
+  const unchecked = counted.reduce((sum, { rows }) => sum + rows, 0);
+  if (unchecked === 0) return;
+  await addProgress(orm, { jobId, processed: unchecked, counts: { unknown: unchecked }, units: 0 });
 }

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, gte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import type { ChunkClaim, ClaimedChunk, FinishedChunk } from "../../job-records.ts";
 import type { Orm } from "../connection/orm.ts";
@@ -15,7 +15,6 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs, chunks
   const thisChunk = and(eq(jobChunks.jobId, sql.placeholder("jobId")), eq(jobChunks.n, sql.placeholder("n")));
   // A parameter would keep the database from the index of these chunks alone.
   const isWaiting = sql`${jobChunks.state} = 'waiting'`;
-  const isUnfinished = sql`${jobChunks.state} <> 'done'`;
   const firstWaiting = madeOnce(() =>
     orm
       .select()
@@ -44,14 +43,6 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs, chunks
       .update(jobChunks)
       .set({ state: "claimed", attempt: sql`${jobChunks.attempt} + 1` })
       .where(thisChunk)
-      .prepare(),
-  ).get;
-  const unfinished = madeOnce(() =>
-    orm
-      .select({ state: jobChunks.state, chunks: count() })
-      .from(jobChunks)
-      .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), isUnfinished))
-      .groupBy(jobChunks.state)
       .prepare(),
   ).get;
   const finish = madeOnce(() =>
@@ -141,20 +132,6 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs, chunks
         .update(jobChunks)
         .set({ state: "waiting" })
         .where(eq(jobChunks.state, "claimed"))
-        .returning({ n: jobChunks.n })
-        .all().length,
-
-    unfinished: (jobId: string): { readonly waiting: number; readonly claimed: number } => {
-      const states = unfinished().all({ jobId });
-      const chunksIn = (state: string) => states.find((each) => each.state === state)?.chunks ?? 0;
-      return { waiting: chunksIn("waiting"), claimed: chunksIn("claimed") };
-    },
-
-    requeueUnchecked: (jobId: string): number =>
-      orm
-        .update(jobChunks)
-        .set({ state: "waiting" })
-        .where(and(eq(jobChunks.jobId, jobId), eq(jobChunks.state, "done"), gte(jobChunks.unchecked, 1)))
         .returning({ n: jobChunks.n })
         .all().length,
 

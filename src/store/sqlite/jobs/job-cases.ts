@@ -1,8 +1,8 @@
 import type { AtOnce } from "../../../platform/answer.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { JobPort } from "../../job-port.ts";
-import { UNFINISHED } from "../../job-records.ts";
-import { endOfJob, RUNNING } from "../../job-rounds.ts";
+import { type JobRecord, UNFINISHED } from "../../job-records.ts";
+import { BROKEN_OFF, endOfJob, RUNNING } from "../../job-rounds.ts";
 import { StorageError } from "../../storage-error.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { ReplyStatements } from "../reply-statements.ts";
@@ -10,17 +10,19 @@ import { type EventStatements, emitJobEvent } from "../webhooks/webhook-cases.ts
 import type { ChunkClaimStatements } from "./chunk-claim-statements.ts";
 import type { ChunkStatements } from "./chunk-statements.ts";
 import type { JobStatements } from "./job-statements.ts";
+import type { RoundStatements } from "./round-statements.ts";
 
 type Statements = EventStatements & {
   readonly jobs: JobStatements;
   readonly chunks: ChunkStatements;
   readonly claims: ChunkClaimStatements;
+  readonly rounds: RoundStatements;
   readonly replies: ReplyStatements;
 };
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(
-  { jobs, chunks, claims, replies, webhooks, deliveries }: Statements,
+  { jobs, chunks, claims, rounds, replies, webhooks, deliveries }: Statements,
   { transact, emptyLog }: Pick<Connection, "transact" | "emptyLog">,
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
@@ -31,6 +33,11 @@ export function createJobCases(
 
   function requireReceiving(jobId: string): void {
     if (!isReceiving(jobId)) throw new StorageError("the input of the job is no longer read");
+  }
+
+  function countUnchecked(job: JobRecord): JobRecord {
+    rounds.countUnchecked(job.jobId);
+    return jobs.find(job.jobId) ?? job;
   }
 
   return {
@@ -64,9 +71,10 @@ export function createJobCases(
       transact(() => {
         const before = jobs.find(jobId);
         const after = jobs.change(jobId, from, change, options) ?? null;
-        if (after !== null && after.status !== before?.status)
-          emitJobEvent({ webhooks, deliveries }, after, clock.now());
-        return after;
+        if (after === null || after.status === before?.status) return after;
+        const counted = BROKEN_OFF.includes(after.status) ? countUnchecked(after) : after;
+        emitJobEvent({ webhooks, deliveries }, counted, clock.now());
+        return counted;
       }),
     startJob: (jobId, change, reply) =>
       transact(() => {
@@ -105,12 +113,15 @@ export function createJobCases(
       transact(() => {
         const job = jobs.find(jobId);
         if (job === undefined) return { changed: null, isWaiting: false };
-        const unfinished = claims.unfinished(jobId);
+        // Chunks that were in work when the job failed are finished after it.
+        if (BROKEN_OFF.includes(job.status)) rounds.countUnchecked(jobId);
+        const unfinished = rounds.unfinished(jobId);
         const end = endOfJob(job, unfinished, ended);
         if (end === null) {
           return { changed: null, isWaiting: unfinished.waiting > 0 && RUNNING.includes(job.status) };
         }
-        const isAgain = end.isFirstRound && claims.requeueUnchecked(jobId) > 0;
+        const isAgain = end.isFirstRound && rounds.requeueUnchecked(jobId) > 0;
+        if (BROKEN_OFF.includes(end.change.status)) rounds.countUnchecked(jobId);
         const changed = jobs.change(jobId, [job.status], isAgain ? { round: 2 } : end.change) ?? null;
         if (!isAgain && changed !== null) emitJobEvent({ webhooks, deliveries }, changed, clock.now());
         return { changed, isWaiting: isAgain };
