@@ -2,6 +2,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
 import { type JobRecord, UNFINISHED } from "../store/job-records.ts";
 import { createClearing } from "./clearing.ts";
+import type { InputsInReading } from "./inputs-in-reading.ts";
 import { jobOf } from "./job.ts";
 
 export type JobEraser = {
@@ -24,6 +25,7 @@ export type JobEraserDependencies = {
   readonly clock: Clock;
   /** Erases the parts of an input. */
   readonly dropParts: (jobId: string) => Promise<void>;
+  readonly inReading: Pick<InputsInReading, "has">;
   readonly settings: { readonly uploadMs: number };
 };
 
@@ -32,7 +34,9 @@ export const CHUNKS_PER_TRANSACTION = 32;
 const ERASED_PER_RUN = 100;
 
 /** Erases jobs a few chunks at a time, so that calls do not wait. */
-export function createJobEraser({ store, clock, dropParts, settings }: JobEraserDependencies): JobEraser {
+export function createJobEraser(dependencies: JobEraserDependencies): JobEraser {
+  const { store, clock, dropParts, inReading, settings } = dependencies;
+
   async function bySteps(erase: JobPort["eraseChunks"], jobId: string): Promise<void> {
     while (await erase(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
   }
@@ -63,6 +67,16 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
     note();
   }
 
+  /** Erases inputs that were not started in time, but for those whose start is under way, on any node. */
+  async function dropLate(received: readonly JobRecord[], now: number): Promise<void> {
+    const late = received.filter(({ createdAt }) => createdAt + settings.uploadMs <= now);
+    if (late.length === 0) return;
+    const unread = new Set((await store.unreadJobs()).map(({ jobId }) => jobId));
+    for (const { jobId } of late) {
+      if (unread.has(jobId) && !inReading.has(jobId)) await forget(jobId);
+    }
+  }
+
   return {
     drop: forget,
 
@@ -88,10 +102,10 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
 
     async prune() {
       const now = clock.now();
-      for (const job of await store.jobsIn(["receiving"])) {
-        // A process may have ended in the middle of dropping one.
-        if (job.createdAt + settings.uploadMs <= now || job.deletedAt !== null) await forget(job.jobId);
-      }
+      const received = await store.jobsIn(["receiving"]);
+      // A process may have ended in the middle of dropping one.
+      for (const { jobId, deletedAt } of received) if (deletedAt !== null) await forget(jobId);
+      await dropLate(received, now);
       for (const job of await store.jobsToErase(now, ERASED_PER_RUN)) {
         if (!UNFINISHED.includes(job.status)) await eraseData(job, now);
       }

@@ -14,6 +14,7 @@ import {
   type JobInput,
   type ReceivedJob,
 } from "./input-reading.ts";
+import type { InputsInReading } from "./inputs-in-reading.ts";
 import type { JobRunner } from "./job-runner.ts";
 import { type JobRequest, newJob, unitsOf } from "./new-job.ts";
 import { findOwnJob } from "./own-job.ts";
@@ -51,6 +52,8 @@ export type JobReceiver = {
     keep: ((job: JobRecord) => ReturnType<IdempotentCall["keep"]>) | null,
     repeats?: number,
   ) => Promise<JobRecord>;
+  /** Holds a job from erasing, and its lease, while its input is read and it is started. */
+  readonly whileReading: InputsInReading["hold"];
   /** Jobs whose input this process reads. */
   readonly reading: () => readonly string[];
 };
@@ -61,14 +64,14 @@ export type JobReceiverDependencies = InputReadingDependencies & {
   readonly meter: Pick<Meter, "ledger" | "reserve">;
   readonly clock: Clock;
   readonly newJobId: () => string;
+  readonly inReading: InputsInReading;
   readonly changed: (job: JobRecord) => void;
 };
 
 /** Receives the input of jobs, and starts them. */
 export function createJobReceiver(dependencies: JobReceiverDependencies): JobReceiver {
-  const { store, runner, meter, clock, newJobId, changed } = dependencies;
+  const { store, runner, meter, clock, newJobId, inReading, changed } = dependencies;
   const readInput = createInputReading(dependencies);
-  const reading = new Set<string>();
 
   return {
     async begin({ accountId, plan }, request, { keep = () => null, mayRepeat = false } = {}) {
@@ -80,15 +83,12 @@ export function createJobReceiver(dependencies: JobReceiverDependencies): JobRec
 
     async receive({ plan }, job, request, input, readFields) {
       if (!(await store.claimInput(job.jobId))) throw beingRead();
-      reading.add(job.jobId);
       try {
-        return await readInput(plan, job, request, input, readFields);
+        return await inReading.hold(job.jobId, () => readInput(plan, job, request, input, readFields));
       } catch (error) {
         // Throws `not_found` where the caller has deleted the job meanwhile.
         await findOwnJob(store, job.accountId, job.jobId);
         throw error;
-      } finally {
-        reading.delete(job.jobId);
       }
     },
 
@@ -126,7 +126,8 @@ export function createJobReceiver(dependencies: JobReceiverDependencies): JobRec
       return queued;
     },
 
-    reading: () => [...reading],
+    whileReading: inReading.hold,
+    reading: inReading.jobIds,
   };
 }
 

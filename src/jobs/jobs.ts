@@ -7,6 +7,7 @@ import {
   STOPPABLE,
   UNFINISHED,
 } from "../store/job-records.ts";
+import { createInputsInReading } from "./inputs-in-reading.ts";
 import { createJobChanges } from "./job-changes.ts";
 import { createJobEraser, type JobEraser, type JobEraserDependencies } from "./job-eraser.ts";
 import { createJobReceiver, type JobReceiver, type JobReceiverDependencies } from "./job-receiver.ts";
@@ -28,14 +29,16 @@ export type Jobs = JobReceiver &
     readonly remove: (accountId: string, jobId: string) => Promise<void>;
   };
 
-export type JobsDependencies = JobReceiverDependencies &
-  JobEraserDependencies & { readonly runner: JobRunner };
+export type JobsDependencies = Omit<JobReceiverDependencies & JobEraserDependencies, "inReading"> & {
+  readonly runner: JobRunner;
+};
 
 /** The jobs of all accounts: received, started, changed by their callers, and erased in the end. */
 export function createJobs(dependencies: JobsDependencies): Jobs {
   const { store, runner, clock, changed } = dependencies;
-  const receiver = createJobReceiver(dependencies);
-  const { erase, dropWholly, ...eraser } = createJobEraser(dependencies);
+  const inReading = createInputsInReading();
+  const receiver = createJobReceiver({ ...dependencies, inReading });
+  const { erase, dropWholly, ...eraser } = createJobEraser({ ...dependencies, inReading });
   const { change, resume } = createJobChanges(store, changed);
   const find: Jobs["find"] = (accountId, jobId) => findOwnJob(store, accountId, jobId);
 

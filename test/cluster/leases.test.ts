@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
+import { createInputsInReading } from "../../src/jobs/inputs-in-reading.ts";
+import { createJobEraser } from "../../src/jobs/job-eraser.ts";
 import { frameBytes } from "../../src/jobs/uploads/part-frames.ts";
 import { createSharedParts } from "../../src/jobs/uploads/shared-parts.ts";
 import type { AnnouncedJob } from "../../src/store/lease-port.ts";
@@ -284,5 +286,27 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     while (heard.includes(null)) await two.announceJob(job);
     expect(heard).toEqual([job, job]);
     for (const stop of stops) stop();
+  });
+
+  test("an upload past its time is left to the node that reads it, until its lease ends or it is deleted", async () => {
+    const late = { createdAt: NOON - 1_000 };
+    for (const jobId of ["job_read", "job_left", "job_deleted"]) {
+      await one.createJob(jobRecord(jobId, late), null, 9);
+      if (jobId !== "job_left") await one.claimInput(jobId);
+    }
+    await one.changeJob("job_deleted", ["receiving"], { deletedAt: NOON });
+    const eraser = createJobEraser({
+      store: two,
+      clock: { now: () => NOON, monotonic: () => performance.now() },
+      dropParts: async () => {},
+      inReading: createInputsInReading(),
+      settings: { uploadMs: 1_000 },
+    });
+    const left = async () => (await two.jobsIn(["receiving"])).map(({ jobId }) => jobId);
+    await eraser.prune();
+    expect(await left()).toEqual(["job_read"]);
+    await endLeases("one");
+    await eraser.prune();
+    expect(await left()).toEqual([]);
   });
 });

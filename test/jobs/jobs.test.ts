@@ -6,15 +6,19 @@ import { ROOM_ELSEWHERE } from "../../src/jobs/disk-room.ts";
 import { createIntake } from "../../src/jobs/intake/intake-thread.ts";
 import { createJobs } from "../../src/jobs/jobs.ts";
 import type { JobRequest } from "../../src/jobs/new-job.ts";
+import { createPartFiles } from "../../src/jobs/uploads/part-files.ts";
+import { createParts } from "../../src/jobs/uploads/parts.ts";
+import { createUploads } from "../../src/jobs/uploads/uploads.ts";
 import type { JobPort } from "../../src/store/job-port.ts";
 import type { JobStatus } from "../../src/store/job-records.ts";
 import type { Store } from "../../src/store/port.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
-import { startedJob } from "../store/job-conformance.ts";
-import { clock, signUp } from "../store/store-conformance.ts";
+import { jobRecord, startedJob } from "../store/job-conformance.ts";
+import { clock, NOON, signUp } from "../store/store-conformance.ts";
 import { temporaryFolder } from "../support/process.ts";
 
 const INPUT_BYTES_MAX = 1_000;
+const UPLOAD_MS = 1_000;
 const INTAKE_THREAD = new URL("../../workers/job-intake.ts", import.meta.url).href;
 
 /** Jobs on a store in memory; `around` gets the store that they would have, and returns the one that they have. */
@@ -61,7 +65,7 @@ function jobsOn(
       droppedParts.push(jobId);
     },
     room: ROOM_ELSEWHERE,
-    settings: { folder, inputBytesMax: INPUT_BYTES_MAX, uploadMs: 1_000 },
+    settings: { folder, inputBytesMax: INPUT_BYTES_MAX, uploadMs: UPLOAD_MS },
   });
   return { store, intake, jobs, droppedParts };
 }
@@ -234,5 +238,60 @@ test("deleting a started upload removes its parts, however far the start has com
   store.changeJob(jobId, ["receiving"], { status: "completed", chunkCount: 0 });
   await jobs.remove("acc_a", jobId);
   expect(droppedParts).toEqual([jobId]);
+  store.close();
+});
+
+test("an upload whose start is under way when its time is over is started, and one that nobody starts is dropped", async () => {
+  using folder = temporaryFolder("jobs");
+  const pruned: string[] = [];
+  /** Prunes before a step of the start, as if the step took long. */
+  const prune = async (step: string) => {
+    pruned.push(step);
+    await jobs.prune();
+  };
+  const { store, intake, jobs, droppedParts } = jobsOn(folder.path, (own) => ({
+    ...own,
+    async clearInput(jobId, limit) {
+      await prune("clear");
+      return own.clearInput(jobId, limit);
+    },
+    async addJobChunks(jobId, chunks) {
+      await prune("add");
+      return own.addJobChunks(jobId, chunks);
+    },
+    async countJobs(accountId, statuses) {
+      await prune("count");
+      return own.countJobs(accountId, statuses);
+    },
+  }));
+  await using _ = intake;
+  const account = await accountOn(store, "free");
+  const upload = { given: "text", said: null, otherwise: null, encoding: null } as const;
+  const options = JSON.stringify({ ...OPTIONS, whenOutOfUnits: "pause", upload });
+  for (const [jobId, deletedAt] of [
+    ["job_started", null],
+    ["job_left", null],
+    ["job_deleted", NOON],
+  ] as const) {
+    store.createJob(jobRecord(jobId, { options, deletedAt, createdAt: NOON - UPLOAD_MS }), null, 9);
+  }
+  const files = createPartFiles(folder.path, () => "part.new");
+  const parts = createParts(files, { bytesMax: 1_000 });
+  const part = { accountId: "acc_a", jobId: "job_started", n: 1, jobBytesMax: 1_000 };
+  const rows = async function* () {
+    yield new TextEncoder().encode("a@good.com\nb@good.com\n");
+  };
+  await parts.write(part, rows(), async () => options);
+  const uploads = createUploads({ store, jobs, parts, inputBytesMax: 1_000, room: ROOM_ELSEWHERE });
+  const started = await uploads.start(account, "job_started", {
+    decode: (bytes) => bytes,
+    readFields: (request) => () => request,
+    keep: null,
+  });
+  expect(started).toMatchObject({ status: "queued", rows: 2 });
+  expect(pruned).toEqual(["clear", "add", "count"]);
+  expect(store.chunkResults("job_started", 0, 9)).toHaveLength(1);
+  expect([store.findJob("job_left"), store.findJob("job_deleted")]).toEqual([null, null]);
+  expect(droppedParts.sort()).toEqual(["job_deleted", "job_left"]);
   store.close();
 });

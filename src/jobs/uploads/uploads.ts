@@ -51,7 +51,7 @@ export type UploadStart = {
 
 export type UploadsDependencies = {
   readonly store: Pick<JobPort, "changeJob" | "claimInput" | "releaseInput">;
-  readonly jobs: Pick<Jobs, "begin" | "receive" | "start" | "find" | "drop" | "clearInput">;
+  readonly jobs: Pick<Jobs, "begin" | "receive" | "start" | "find" | "drop" | "clearInput" | "whileReading">;
   readonly parts: Parts;
   /** Of an input when it is decoded. */
   readonly inputBytesMax: number;
@@ -191,7 +191,8 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
       if (job.status !== "receiving") return job;
       const running = starting.get(jobId);
       if (running !== undefined) return running;
-      const started = run(account, job, start);
+      // It may be the last moment before an upload that nobody starts is dropped.
+      const started = jobs.whileReading(jobId, () => run(account, job, start));
       starting.set(jobId, started);
       return started;
     },
