@@ -217,6 +217,10 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
 
   return {
     async start() {
+      // The former process may have ended before it counted what was in work when a job failed.
+      for (const { jobId, erasedAt } of await store.jobsIn(["failed"])) {
+        if (erasedAt === null) await finishIdle(jobId);
+      }
       await reconcile();
       starting = setTimeout(() => {
         isStarted = true;

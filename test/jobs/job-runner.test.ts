@@ -5,7 +5,7 @@ import { createJobQueue } from "../../src/jobs/job-queue.ts";
 import { createJobRunner, type JobRunnerDependencies } from "../../src/jobs/job-runner.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { finish, finishedChunk, startedJob } from "../store/job-conformance.ts";
+import { claimed, finish, finishedChunk, startedJob } from "../store/job-conformance.ts";
 import { clock, signUp } from "../store/store-conformance.ts";
 import { until } from "../support/caller.ts";
 
@@ -238,6 +238,22 @@ test("a job that fails in its second round counts the rows of the chunk that fai
   failed();
   await until("the last chunk", () => store.findJob("job_1")?.processed === 20);
   expect(JSON.parse(store.findJob("job_1")?.counts ?? "")).toEqual({ deliverable: 18, unknown: 2 });
+  store.close();
+});
+
+test("the rows of a chunk that a former process finished after its job had failed are counted at the start", async () => {
+  const { store, runner } = runnerOn(async () => "finished");
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  await startedJob(store, "job_1", 1);
+  const late = await claimed(store, "job_1");
+  store.changeJob("job_1", ["queued"], { status: "failed", statusReason: "for the test" });
+  const numbers = { unchecked: 2, processed: 8, counts: { deliverable: 8 } };
+  await finish(store, finishedChunk("job_1", late, numbers));
+  await runner.start();
+  const counted = store.findJob("job_1");
+  expect([counted?.status, counted?.processed]).toEqual(["failed", 10]);
+  expect(JSON.parse(counted?.counts ?? "")).toEqual({ deliverable: 8, unknown: 2 });
   store.close();
 });
 
