@@ -45,9 +45,21 @@ export type PaidDependencies = {
   readonly readerStallMs: number;
 };
 
-/** The headers that pages of other origins may read. */
-const EXPOSED =
-  "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Payment-Id, X-Request-Id, Retry-After";
+/**
+ * The headers that pages of other origins may read, one by one: `*` is none for a call with credentials. A client that
+ * cannot read `x-should-retry` sends again by itself, and signs a second payment.
+ */
+const EXPOSED = [
+  "PAYMENT-REQUIRED",
+  "PAYMENT-RESPONSE",
+  "X-PAYMENT-RESPONSE",
+  "X-Payment-Id",
+  "X-Receipt-Id",
+  "X-Verify-Url",
+  "X-Request-Id",
+  "Retry-After",
+  "x-should-retry",
+].join(", ");
 /** Characters of an address as JSON: the challenge repeats it in a header of at most 8 KB. */
 const ADDRESS_LENGTH_MAX = 4096;
 const NO_BODY = new Uint8Array(0);
