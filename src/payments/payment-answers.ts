@@ -1,9 +1,10 @@
+import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type KeptAnswer, unsealAnswer } from "./kept-answer.ts";
 import type { PaidCall, PaidReply, Payment, SettledPayment } from "./paid-call.ts";
 import { type PayingCall, paymentOf, receiptHeaders, sealKept } from "./paying-call.ts";
-import { challenge, outcomeUnknown } from "./payment-refusals.ts";
+import { answerDelayed, challenge, outcomeUnknown } from "./payment-refusals.ts";
 import type { PaymentReservations } from "./payment-reservations.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult } from "./settlement.ts";
 import { settlementHeaders } from "./x402-codec.ts";
@@ -12,7 +13,7 @@ export type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
 type Prepared = Awaited<ReturnType<PaidCall["work"]>>;
 type PreparedStream = Extract<Prepared, { kind: "stream" }>;
 
-/** The replies to a call after its settlement. */
+/** The replies to a call after its settlement. What fails then is for the same payment to be sent again, not for another. */
 export type PaymentAnswers = {
   /** The answer that the payment bought, with its receipt. */
   readonly first: (
@@ -89,7 +90,23 @@ export function createPaymentAnswers({
     return { ...reply, headers: { ...reply.headers, ...receiptHeaders(paying.sent, payment, transaction) } };
   }
 
-  return { first, again, unsettled };
+  /** Returns what a call is answered whose answer failed although it is paid for. Throws what no client repeats by itself. */
+  function delayed(error: unknown): PaidReply {
+    if (error instanceof ApiError) {
+      if (!isRepeated(error.status)) throw error;
+      return answerDelayed(error.retryAfterSeconds);
+    }
+    // The caller has left, or the process ends.
+    if (error instanceof Error && error.name === "AbortError") throw error;
+    reportError(error);
+    return answerDelayed();
+  }
+
+  return {
+    first: (...settled) => first(...settled).catch(delayed),
+    again: (...settled) => again(...settled).catch(delayed),
+    unsettled,
+  };
 }
 
 /** Starts a stream, or stops its source where that fails. */
@@ -129,6 +146,11 @@ function unsettled(
     ...notice,
   });
   return { ...refused, headers: { ...refused.headers, ...settled } };
+}
+
+/** Whether clients send a call anew by themselves, and would pay for it anew, after this status. */
+function isRepeated(status: number): boolean {
+  return status >= 500 || status === 408 || status === 409 || status === 429;
 }
 
 export function isSuccess(status: number): boolean {

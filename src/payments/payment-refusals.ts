@@ -48,6 +48,14 @@ export function outcomeUnknown(): PaidReply {
   return waitRefusal(503, "settlement_unknown", message, RETRY_SECONDS);
 }
 
+/** What was paid for cannot be answered now. `retryAfterSeconds` where it is known when it can. */
+export function answerDelayed(retryAfterSeconds = RETRY_SECONDS): PaidReply {
+  const message =
+    "The answer to this payment cannot be given now. Send the same payment again: it is not charged twice.";
+  const seconds = Math.max(RETRY_SECONDS, Math.ceil(retryAfterSeconds));
+  return waitRefusal(503, "settlement_unknown", message, seconds);
+}
+
 /** Returns a refusal in the error envelope, with further fields and headers. */
 function refusal(
   status: number,

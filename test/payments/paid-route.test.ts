@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ApiError } from "../../src/contract/errors.ts";
 import type { PaidWork } from "../../src/http/paid.ts";
 import type { KeptAnswer } from "../../src/payments/kept-answer.ts";
 import type { ByteSource, SourceSink } from "../../src/payments/paid-call.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { type MadeUpFacilitator, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
 import { startMadeUpPaidServer } from "../support/made-up-paid-server.ts";
 
@@ -67,6 +69,70 @@ test("pages in browsers may read what pays, and the answer is not cached", async
   expect(reply.headers.get("Access-Control-Allow-Origin")).toBe("*");
   expect(reply.headers.get("Access-Control-Expose-Headers")).toContain("PAYMENT-RESPONSE");
   expect([reply.status, reply.headers.get("Cache-Control")]).toEqual([200, "no-store"]);
+});
+
+test("a failure behind the settlement is no call to pay again: the same payment gets its answer", async () => {
+  const failures = [
+    new StorageError("the disk is full"),
+    new Error("a secret of a bug"),
+    new ApiError("upstream_failed", "No upstream answers. Nothing was charged."),
+    new ApiError("rate_limited", undefined, { retryAfterSeconds: 30 }),
+  ];
+  let failing: readonly Error[] = [];
+  const source: ByteSource = {
+    flow: (sink) => {
+      sink.write("streamed");
+      sink.end();
+    },
+    pause: () => undefined,
+    resume: () => undefined,
+    cancel: () => undefined,
+  };
+  await using server = await openServer(async () => ({
+    kind: "stream",
+    cancel: () => undefined,
+    start: () => {
+      const [failure, ...later] = failing;
+      failing = later;
+      if (failure !== undefined) throw failure;
+      return { status: 200, headers: {}, body: source, kept: Promise.resolve(null) };
+    },
+  }));
+  for (const [n, failure] of failures.entries()) {
+    const before = facilitator.settled.size;
+    // Once where the payment is settled, and once where its answer is made again.
+    failing = [failure, failure];
+    const { headers, reply } = await pay(server.url, `fail ${n}`);
+    const again = () => fetch(server.url, { method: "POST", body: `fail ${n}`, headers });
+    for (const refused of [reply, await again()]) {
+      expect([n, refused.status, refused.headers.get("x-should-retry")]).toEqual([n, 503, "false"]);
+      expect(refused.headers.get("Retry-After")).toBe(n === 3 ? "30" : "2");
+      const { error } = (await refused.json()) as { error: { code: string; message: string } };
+      expect(error.code).toBe("settlement_unknown");
+      expect(error.message).toContain("Send the same payment again");
+    }
+    expect(await (await again()).text()).toBe("streamed");
+    expect(facilitator.settled.size - before).toBe(1);
+  }
+  expect(server.bugs).toEqual([failures[0], failures[0], failures[1], failures[1]]);
+});
+
+test("a refusal behind the settlement that no client repeats by itself keeps its reason", async () => {
+  let isSold = true;
+  await using server = await openServer(async () => {
+    if (!isSold) throw new ApiError("not_found", "This model is not served any more.");
+    const start = () => {
+      throw new Error("lost");
+    };
+    return { kind: "stream", cancel: () => undefined, start };
+  });
+  const { headers } = await pay(server.url, "gone");
+  isSold = false;
+  const gone = await fetch(server.url, { method: "POST", body: "gone", headers });
+  expect([gone.status, await gone.json()]).toEqual([
+    404,
+    { error: { code: "not_found", message: "This model is not served any more." } },
+  ]);
 });
 
 const OTHER = `0x${"be".repeat(20)}`;
@@ -287,7 +353,7 @@ test("a stream that cannot be started is stopped, and its payment buys the next"
   });
   const before = facilitator.settled.size;
   const { headers, reply } = await pay(server.url, "v");
-  expect([reply.status, source.seen.cancelled]).toEqual([500, 1]);
+  expect([reply.status, source.seen.cancelled]).toEqual([503, 1]);
   isBroken = false;
   const next = await fetch(server.url, { method: "POST", body: "v", headers });
   expect([next.status, await next.text()]).toEqual([200, expect.stringContaining("part 0")]);
