@@ -3,7 +3,7 @@ import { createArrivals } from "./arrivals.ts";
 import { inOnePiece } from "./bodies/byte-stream.ts";
 import type { Call, Handler, RouteContext } from "./call.ts";
 import { compressed, mayBeCompressed } from "./compression.ts";
-import { errorReply } from "./envelope.ts";
+import { errorReply, type RefusalFields } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";
 import { type Entrance, ServedCall, type ServedCallDependencies } from "./served-call.ts";
@@ -29,6 +29,7 @@ export type RouteOptions = Omit<Entrance, "route"> & {
   readonly open?: boolean;
   /** Calls that arrive together begin together, and are charged together. Not for those that need body or peer at once. */
   readonly gathersArrivals?: boolean;
+  readonly refusalFields?: RefusalFields | undefined;
 };
 
 export type Boundary = {
@@ -66,7 +67,7 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
         } catch (error) {
           call.streaming = false;
           if (dependencies.isUnanswerable?.(error) === true) return breakOff(dependencies, call, error);
-          response = refuse(dependencies, call, error);
+          response = refuse(dependencies, call, error, options.refusalFields);
         } finally {
           if (options.gathersArrivals === true) arrivals.left();
         }
@@ -100,13 +101,18 @@ function breakOff(dependencies: BoundaryDependencies, call: Call, error: unknown
   return new Response(new ReadableStream({ pull: (body) => body.error("closed without a reply") }));
 }
 
-function refuse(dependencies: BoundaryDependencies, call: Call, error: unknown): Response {
+function refuse(
+  dependencies: BoundaryDependencies,
+  call: Call,
+  error: unknown,
+  fieldsOf?: RefusalFields,
+): Response {
   const known = error instanceof ApiError ? error : dependencies.refusalOf(error);
   if (known === undefined) dependencies.reportBug(call, error);
   const refusal = known ?? new ApiError("internal_error");
   call.units = 0;
   setRateLimitHeaders(dependencies, call, refusal);
-  return errorReply(refusal, call.headers);
+  return errorReply(refusal, call.headers, fieldsOf);
 }
 
 /** What the headers say may be out of reach with the database; the reply goes out with those that are not. */

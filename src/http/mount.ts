@@ -44,7 +44,7 @@ export function mountRoutes(
     return access === "key" ? originsWithKey : anyOrigin;
   };
   for (const route of routes) {
-    const { method, path, access, readsBearer = false, handler } = route;
+    const { method, path, access, readsBearer = false, refusalFields, handler } = route;
     // All of a GET is in its head, which the server keeps; the peer of a public call may be gone a turn later.
     const gathersArrivals = method === "GET" && access === "key";
     const entry = {
@@ -52,6 +52,7 @@ export function mountRoutes(
       readsBearer,
       gathersArrivals,
       crossOrigin: crossOriginOf(route),
+      refusalFields,
     };
     const enter = boundary.route(path, handler, entry);
     mount(method, path, enter);

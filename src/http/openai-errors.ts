@@ -1,29 +1,26 @@
-import { ApiError } from "../contract/errors.ts";
+import type { ApiError } from "../contract/errors.ts";
 import { ParamError } from "../inference/param-error.ts";
-import type { Handler } from "./call.ts";
 import type { Reply } from "./reply.ts";
+import type { Route } from "./routing.ts";
 
-/** Adds `type` and `param` to refusals, as OpenAI's clients expect. */
-export function withOpenAiErrors(handler: Handler): Handler {
-  return async (call) => {
-    try {
-      return completed(await handler(call));
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return refusalReply(error);
-    }
+/** Adds `type` and `param` to all refusals of a route, as OpenAI's clients expect. */
+export function withOpenAiErrors(route: Route): Route {
+  return {
+    ...route,
+    refusalFields,
+    handler: async (call) => {
+      try {
+        return completed(await route.handler(call));
+      } catch (error) {
+        call.headers["Cache-Control"] = "no-store";
+        throw error;
+      }
+    },
   };
 }
 
-function refusalReply(error: ApiError): Reply {
-  const { code, message, status, retryAfterSeconds } = error;
-  const param = error instanceof ParamError ? error.param : null;
-  const wait = retryAfterSeconds === undefined ? {} : { "Retry-After": `${Math.ceil(retryAfterSeconds)}` };
-  return {
-    status,
-    headers: { ...wait, "Cache-Control": "no-store" },
-    body: JSON.stringify({ error: { code, message, type: typeOf(status), param } }),
-  };
+function refusalFields(error: ApiError): object {
+  return { type: typeOf(error.status), param: error instanceof ParamError ? error.param : null };
 }
 
 /** Adds the type to refusals that payments have written. */

@@ -4,6 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { Access, Operation } from "../contract/specification/operation.ts";
 import type { Guard } from "./auth.ts";
 import type { Call, Handler } from "./call.ts";
+import type { RefusalFields } from "./envelope.ts";
 import type { Reply } from "./reply.ts";
 
 /** One method of one path, and what answers it. */
@@ -16,6 +17,7 @@ export type Route = {
   /** Pages of no other origin may read the replies. */
   readonly sameOriginOnly?: boolean;
   readonly handler: Handler;
+  readonly refusalFields?: RefusalFields;
   /** What the specification says of it; null for the files of the documentation page. */
   readonly operation: Operation | null;
 };

@@ -44,7 +44,7 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
     taskRoute(operations.postTask, dependencies),
     quoteRoute(dependencies),
   ];
-  return routes.map((route) => ({ ...route, handler: withOpenAiErrors(route.handler) }));
+  return routes.map(withOpenAiErrors);
 }
 
 type ChatOperations = ReturnType<typeof chatOperations>;

@@ -24,5 +24,5 @@ export function modelRoutes({ routing, listModels: list }: ModelRouteDependencie
       return json(model);
     }),
   ];
-  return routes.map((route) => ({ ...route, handler: withOpenAiErrors(route.handler) }));
+  return routes.map(withOpenAiErrors);
 }

@@ -19,5 +19,5 @@ export function taskRoutes({ routing, tasks }: TaskRouteDependencies): readonly 
     }
     return { ...json(task), headers: { "Cache-Control": "no-store" } };
   });
-  return [{ ...route, handler: withOpenAiErrors(route.handler) }];
+  return [withOpenAiErrors(route)];
 }
