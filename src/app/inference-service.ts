@@ -1,12 +1,11 @@
 import { createFairShares } from "../billing/fair-shares.ts";
 import { SERVICE_TAGS, type ServiceFacts } from "../contract/specification/document/service-document.ts";
-import type { Check } from "../http/routes/health.ts";
 import { modelRoutes } from "../http/routes/models.ts";
 import { receiptRoutes } from "../http/routes/receipts.ts";
 import { createChatWork, newReceiptId } from "../inference/chat.ts";
 import { createModelList } from "../inference/model-list.ts";
 import { createReceiptLedger } from "../inference/receipt-ledger.ts";
-import { createUpstreams, type Upstreams } from "../inference/upstreams.ts";
+import { createUpstreams } from "../inference/upstreams.ts";
 import { systemAddressLookup } from "../net/address-lookup.ts";
 import { connectDirectly } from "../net/direct-connection.ts";
 import { createHttpClient, type HttpClient } from "../net/http-client.ts";
@@ -18,6 +17,7 @@ import { openPaidRoutes } from "./paid-inference.ts";
 import type { Platform } from "./platform.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
+import { upstreamCheck } from "./upstream-check.ts";
 
 const FACTS: ServiceFacts = {
   title: "Assay inference",
@@ -111,7 +111,7 @@ function openInference(
         step,
       }),
     ],
-    checks: { upstreams: upstreamCheck(upstreams) },
+    checks: { upstreams: upstreamCheck(upstreams, clock) },
   };
 }
 
@@ -131,19 +131,6 @@ function createUpstreamClient(clock: Clock, timeoutMs: number): HttpClient {
       },
     },
   );
-}
-
-/** Passes while every upstream is in use, warns while one of them is still. */
-function upstreamCheck(upstreams: Pick<Upstreams, "states">): Check {
-  return {
-    fallback: "warn",
-    run: () => {
-      const states = upstreams.states();
-      const open = states.filter(({ isOpen }) => isOpen).length;
-      const status = open === 0 ? "pass" : open < states.length ? "warn" : "fail";
-      return { status, observed: states.length - open, unit: "upstreams" };
-    },
-  };
 }
 
 /** Returns the payment of a receipt. The receipt names it by its transaction; the stored row has its id. */

@@ -6,6 +6,7 @@ import { createPayments, type Payments } from "../payments/payments.ts";
 import type { FairTurns } from "../platform/fair-turns.ts";
 import { openPayments } from "../store/sqlite/side-databases/payments/open-payments.ts";
 import { errorFacts } from "./log.ts";
+import { type PaymentChecks, paymentChecks } from "./payment-checks.ts";
 import type { PaymentConfig } from "./payment-settings.ts";
 import type { Platform } from "./platform.ts";
 import { PRUNE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
@@ -26,7 +27,7 @@ export function openPaymentParts(
   { dataDir, payment }: { readonly dataDir: string; readonly payment: PaymentConfig },
   { clock, log, turns }: Pick<Platform, "clock" | "log"> & { readonly turns: FairTurns },
   stack: AsyncDisposableStack,
-): Payments {
+): { readonly payments: Payments; readonly checks: PaymentChecks } {
   const database = openPayments(dataDir, clock);
   stack.defer(() => database[Symbol.dispose]());
   const client = createHttpClient(
@@ -62,5 +63,6 @@ export function openPaymentParts(
   );
   repeatUpkeep((signal) => payments.prune(signal), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack);
   payments.start();
-  return payments;
+  const { payees } = payment;
+  return { payments, checks: paymentChecks({ store: database.payments, facilitator, payees, clock }) };
 }

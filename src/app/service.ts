@@ -64,7 +64,7 @@ export async function startService(
   stack.use(holdDataDir(config.dataDir));
   const signingKey = openSigningKey(config.dataDir);
   const turns = createFairTurns(clock.monotonic);
-  const payments = openPaymentParts(config, { clock, log, turns }, stack);
+  const { payments, checks: paymentChecks } = openPaymentParts(config, { clock, log, turns }, stack);
   let draining = false;
   const boundary = createBoundary({
     clock,
@@ -89,7 +89,7 @@ export async function startService(
   const paid = createPaid({ routing, payments, bodies, originOf, readerStallMs: READER_STALL_MS });
   const content = await open({ routing, paid, payments, bodies, signingKey, originOf }, stack);
   const { facts } = content;
-  const checks = { ...content.checks, disk: diskCheck(config.dataDir) };
+  const checks = { ...paymentChecks, ...content.checks, disk: diskCheck(config.dataDir) };
   const described = [
     ...content.routes,
     ...paymentRoutes({ routing, payments }),

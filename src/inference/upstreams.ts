@@ -19,17 +19,26 @@ export type Upstreams = AsyncDisposable & {
    * Throws `upstream_failed` where all fail, and the reason of the signal where the caller has left.
    */
   readonly ask: (call: UpstreamCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
-  readonly states: () => readonly { readonly baseUrl: string; readonly isOpen: boolean }[];
+  readonly states: () => readonly {
+    readonly baseUrl: string;
+    readonly isOpen: boolean;
+    /** It has answered a call within the last minute. */
+    readonly hasAnswered: boolean;
+  }[];
+  /** Asks one whether it replies at all, which costs nothing there. */
+  readonly isHeard: (baseUrl: string, signal: AbortSignal) => Promise<boolean>;
 };
 
 type Upstream = {
   readonly address: UpstreamAddress;
   readonly breaker: CircuitBreaker;
   readonly watch: SilenceWatch;
+  answeredMs: number;
 };
 
 const HEARD_WITHIN_MS = 3000;
 const BETWEEN_QUESTIONS_MS = 1000;
+const ANSWERED_WITHIN_MS = 60_000;
 
 export type UpstreamsDependencies = {
   readonly client: HttpClient;
@@ -50,10 +59,12 @@ export function createUpstreams(
     watch: createSilenceWatch((signal) => isHeard(client, address, signal), {
       betweenMs: BETWEEN_QUESTIONS_MS,
     }),
+    answeredMs: Number.NEGATIVE_INFINITY,
   }));
 
   /** Returns null where the upstream fails. */
-  async function askOne({ address, breaker, watch }: Upstream, call: UpstreamCall, isEntered: boolean) {
+  async function askOne(upstream: Upstream, call: UpstreamCall, isEntered: boolean) {
+    const { address, breaker, watch } = upstream;
     const reply = await askUpstream(client, address, { ...call, answerBytesMax });
     if (call.signal.aborted) {
       if (reply.kind === "stream") reply.stream.cancel();
@@ -63,6 +74,7 @@ export function createUpstreams(
     if (reply.kind !== "failed") {
       breaker.succeed();
       watch.noteReply();
+      upstream.answeredMs = clock.monotonic();
       return reply;
     }
     if (isEntered) breaker.fail();
@@ -89,7 +101,15 @@ export function createUpstreams(
       throw new ApiError("upstream_failed", "No upstream answers. Nothing was charged.");
     },
     states: () =>
-      upstreams.map(({ address, breaker }) => ({ baseUrl: address.baseUrl, isOpen: breaker.isOpen() })),
+      upstreams.map(({ address, breaker, answeredMs }) => ({
+        baseUrl: address.baseUrl,
+        isOpen: breaker.isOpen(),
+        hasAnswered: clock.monotonic() - answeredMs < ANSWERED_WITHIN_MS,
+      })),
+    async isHeard(baseUrl, signal) {
+      const address = addresses.find((one) => one.baseUrl === baseUrl);
+      return address !== undefined && (await isHeard(client, address, signal));
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all(upstreams.map(({ watch }) => watch[Symbol.asyncDispose]()));
     },

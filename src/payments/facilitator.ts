@@ -31,6 +31,12 @@ export type Facilitator = {
   readonly feePayers: () => Promise<ReadonlyMap<string, string> | null>;
 };
 
+/** A facilitator that can be asked whether it is there. */
+export type ReachableFacilitator = Facilitator & {
+  /** Returns whether it replies, whatever it says but that it fails. */
+  readonly replies: () => Promise<boolean>;
+};
+
 /** Sends one request and returns status and text of its answer. Throws where it does not come within the deadline. */
 export type FacilitatorFetch = (
   url: string,
@@ -71,7 +77,7 @@ export function facilitatorRequest(
 }
 
 /** Returns the client of one facilitator. None of its functions rejects. */
-export function createFacilitator(options: FacilitatorOptions): Facilitator {
+export function createFacilitator(options: FacilitatorOptions): ReachableFacilitator {
   const { url, fetch, verifyDeadlineMs, settleDeadlineMs } = options;
   const ask = async (path: string, body: object | null, deadlineMs: number): Promise<Answer> => {
     try {
@@ -85,6 +91,7 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
       return { status: 0, fields: null, failure: reasonOf(error instanceof Error ? error.message : error) };
     }
   };
+  const askSupported = () => ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, verifyDeadlineMs));
   const settlements = createSemaphore(SETTLEMENTS_MAX);
   return {
     verify: async (request) => readVerify(await ask("verify", request, verifyDeadlineMs)),
@@ -96,8 +103,11 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
         release();
       }
     },
-    feePayers: async () =>
-      readFeePayers(await ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, verifyDeadlineMs))),
+    feePayers: async () => readFeePayers(await askSupported()),
+    async replies() {
+      const { status } = await askSupported();
+      return status > 0 && status < 500;
+    },
   };
 }
 

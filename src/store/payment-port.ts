@@ -46,6 +46,8 @@ export type PaymentStore = {
   readonly settling: (limit: number) => readonly { readonly paymentId: string }[];
   /** Removes up to `limit` answers that have expired; returns how many. */
   readonly removeExpiredAnswers: (now: number, limit: number) => number;
+  /** Writes to the disk, and changes nothing: throws where no payment could be written. */
+  readonly probe: () => void;
   /** Returns count and sum of all payments that are settled. */
   readonly settledTotals: () => { readonly count: number; readonly microUsd: number };
 };

@@ -18,6 +18,8 @@ export type InferenceWorld = AsyncDisposable & {
   readonly dataDir: string;
   /** Puts the service's clock forward. */
   readonly advance: (ms: number) => void;
+  /** Lets time pass for all that the service measures, too, but not for its timers. */
+  readonly pass: (ms: number) => void;
   /** Stops the service and starts it again on the same data. */
   readonly restart: () => Promise<void>;
   /** Sends a body to a path, and once more with a payment where that is asked for. */
@@ -33,7 +35,12 @@ export async function openInferenceWorld(
   const folder = temporaryFolder("inference");
   const system = systemPlatform(createLog("silent"));
   let aheadMs = 0;
-  const platform = { ...system, clock: { ...system.clock, now: () => system.clock.now() + aheadMs } };
+  let passedMs = 0;
+  const { clock } = system;
+  const platform = {
+    ...system,
+    clock: { ...clock, now: () => clock.now() + aheadMs, monotonic: () => clock.monotonic() + passedMs },
+  };
   const config = (port: number) =>
     readInferenceServiceConfig({
       PORT: String(port),
@@ -54,6 +61,10 @@ export async function openInferenceWorld(
     dataDir: folder.path,
     advance(ms) {
       aheadMs += ms;
+    },
+    pass(ms) {
+      aheadMs += ms;
+      passedMs += ms;
     },
     async restart() {
       await server.stop();

@@ -63,6 +63,12 @@ export function createPaymentStore(orm: Orm): PaymentStore {
         .all().length;
     },
 
+    // The head of the file is for the program's use, and unused. A payment could not be taken away again, a table for it
+    // would keep former versions from opening the file, and a row that stays as it is is not written.
+    probe: (): void => {
+      orm.run(sql`PRAGMA user_version = 1`);
+    },
+
     settledTotals: (): { readonly count: number; readonly microUsd: number } =>
       orm
         .select({
