@@ -96,7 +96,8 @@ export type WebhookPort = {
   readonly webhooksOf: (accountId: string) => Answer<readonly WebhookRecord[]>;
   /**
    * Changes a webhook by what `changeOf` makes of it, in one step with it: of changes at once none is lost. One that is
-   * disabled by it has no attempts left. Null where it is missing.
+   * disabled by it has no attempts left: `DELIVERIES_AT_ONCE_MAX` pending deliveries are given up with the change, more of
+   * them by later calls of `claimDelivery`, unless it is enabled before. Null where it is missing.
    */
   readonly changeWebhook: (
     accountId: string,

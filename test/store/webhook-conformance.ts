@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
 import type { Clock } from "../../src/platform/clock.ts";
+import { DELIVERIES_AT_ONCE_MAX } from "../../src/store/delivery-steps.ts";
 import type { Store } from "../../src/store/port.ts";
 import type { AttemptEnd, DeliveryRecord, WebhookRecord } from "../../src/store/webhook-port.ts";
 import { claimed, finish, finishedChunk, jobRecord, startedJob } from "./job-conformance.ts";
@@ -212,6 +213,36 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
         "failed",
         "failed",
       ]);
+    });
+
+    test("a disabled webhook with more deliveries than a step gives up the rest when it has its turn", async () => {
+      const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
+      const [webhook, other] = await store.webhooksOf("acc_a");
+      if (webhook === undefined || other === undefined) throw new Error("no webhooks");
+      for (let n = 0; n < 2 * DELIVERIES_AT_ONCE_MAX + 1; n += 1) await added(store, webhook);
+      await added(store, other);
+      await store.changeWebhook("acc_a", "wh_1", () => ({ disabledReason: "by_caller" }), noReply);
+      const pending = async () => {
+        const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 2_000 };
+        return ((await store.deliveryPage(page)) ?? []).filter(({ state }) => state === "pending").length;
+      };
+      expect(await pending()).toBe(DELIVERIES_AT_ONCE_MAX + 1);
+      expect((await store.claimDelivery(NOON + 1, []))?.webhook.webhookId).toBe("wh_2");
+      expect(await pending()).toBe(1);
+      expect(await store.claimDelivery(NOON + 1, [])).toBeNull();
+      expect([await store.claimDelivery(NOON + 2, []), await pending()]).toEqual([null, 0]);
+      expect(await store.nextDueAt()).toBeNull();
+    });
+
+    test("the deliveries of a removed webhook are all removed in the end, and those of others stay", async () => {
+      const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
+      const [webhook, other] = await store.webhooksOf("acc_a");
+      if (webhook === undefined || other === undefined) throw new Error("no webhooks");
+      for (let n = 0; n < DELIVERIES_AT_ONCE_MAX + 1; n += 1) await added(store, webhook);
+      await added(store, other);
+      expect(await store.removeWebhook("acc_a", "wh_1")).toBe(true);
+      while ((await store.removeDeliveries(0, 100)) > 0);
+      expect([await typesOf(store, "wh_1"), await typesOf(store, "wh_2")]).toEqual([[], ["webhook.test"]]);
     });
 
     test("a webhook that was disabled or removed since it was read gets no delivery, and none is replayed", async () => {

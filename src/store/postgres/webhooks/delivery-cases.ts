@@ -5,7 +5,8 @@ import type { Connection } from "../connection/connection.ts";
 import { putReply } from "../reply-rows.ts";
 import { webhookDeliveries as deliveries } from "../schema.ts";
 import { createLeftoverRemoval, removeOld } from "./removed-webhooks.ts";
-import { DELIVERY_COLUMNS, deliver, findDelivery, hasten, lockWebhook, newEventId } from "./webhook-rows.ts";
+import { DELIVERY_COLUMNS, deliver, findDelivery, lockWebhook, newEventId } from "./webhook-rows.ts";
+import { hasten } from "./webhook-turns.ts";
 
 type DeliveryCases = Pick<
   WebhookPort,

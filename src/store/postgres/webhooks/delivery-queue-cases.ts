@@ -9,13 +9,11 @@ import {
   applyChange,
   DELIVERY_COLUMNS,
   findDelivery,
-  hasten,
-  isPending,
   lockWebhook,
-  queueWebhook,
   readWebhook,
   releaseDeliveries,
 } from "./webhook-rows.ts";
+import { giveUpPending, hasten, isPending, queueWebhook } from "./webhook-turns.ts";
 
 /** Longer than an attempt may take: a process that did not end it by then is gone. */
 const LEASE_MS = 30_000;
@@ -51,6 +49,10 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
             .where(and(eq(deliveries.webhookId, webhookId), isPending))
             .orderBy(asc(deliveries.nextAttemptAt))
             .limit(1);
+          if (delivery !== undefined && delivery.url === null && webhook.disabledReason !== null) {
+            await giveUpPending(orm, webhookId, now + 1);
+            continue;
+          }
           const isReady = delivery !== undefined && (delivery.nextAttemptAt ?? 0) <= now;
           if (isReady) {
             await orm

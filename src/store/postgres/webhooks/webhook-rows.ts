@@ -1,7 +1,8 @@
-import { and, asc, eq, getTableColumns, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import type { DeliveryRecord, NewEvent, WebhookChange, WebhookRecord } from "../../webhook-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
+import { giveUpPending, hasten } from "./webhook-turns.ts";
 
 const { owner: _, leaseUntil: __, ...deliveryColumns } = getTableColumns(deliveries);
 
@@ -73,40 +74,10 @@ export async function applyChange(orm: Orm, before: WebhookRecord, change: Webho
     await orm.update(webhooks).set(values).where(eq(webhooks.webhookId, webhookId));
   }
   if (before.disabledReason !== null || (change.disabledReason ?? null) === null) return;
-  await giveUpPending(orm, webhookId);
+  await giveUpPending(orm, webhookId, 0);
 }
 
-/** Gives up what waits for a locked webhook that is disabled. */
-async function giveUpPending(orm: Orm, webhookId: string): Promise<void> {
-  await orm
-    .update(deliveries)
-    .set({ state: "failed", nextAttemptAt: null, error: "webhook_disabled" })
-    .where(and(eq(deliveries.webhookId, webhookId), isPending, isNull(deliveries.url)));
-  await queueWebhook(orm, webhookId, 0);
-}
-
-/** A parameter would keep the database from the index of these deliveries alone. */
-export const isPending = sql`${deliveries.state} = 'pending'`;
 const isSending = sql`${deliveries.state} = 'sending'`;
-
-/** Sets when a webhook has its next turn; `notBefore` puts it behind those that wait already. */
-export async function queueWebhook(orm: Orm, webhookId: string, notBefore: number): Promise<void> {
-  const next = sql`(
-    SELECT min(${deliveries.nextAttemptAt}) FROM ${deliveries}
-    WHERE ${deliveries.webhookId} = ${webhookId} AND ${isPending})`;
-  await orm
-    .update(webhooks)
-    .set({ dueAt: sql`CASE WHEN ${next} IS NULL THEN NULL ELSE greatest(${next}, ${notBefore}::bigint) END` })
-    .where(eq(webhooks.webhookId, webhookId));
-}
-
-/** Gives a webhook a turn at that time where it has none before; one that waits already keeps its place. */
-export async function hasten(orm: Orm, webhookId: string, at: number): Promise<void> {
-  await orm
-    .update(webhooks)
-    .set({ dueAt: sql`least(coalesce(${webhooks.dueAt}, ${at}::bigint), ${at}::bigint)` })
-    .where(eq(webhooks.webhookId, webhookId));
-}
 
 /** An identity that is drawn inside the transaction which uses it. */
 const RANDOM_HEX = sql`left(replace(gen_random_uuid()::text, '-', ''), 24)`;
@@ -173,7 +144,13 @@ export async function releaseDeliveries(orm: Orm, which: SQL | undefined): Promi
     .select({ webhookId: deliveries.webhookId })
     .from(deliveries)
     .where(and(which, isSending));
-  const locked = await lockedInOrder(orm, inArray(webhooks.webhookId, sending));
+  // One that somebody else changes now is left to the next time, so that it does not hold up all others.
+  const locked = await orm
+    .select()
+    .from(webhooks)
+    .where(inArray(webhooks.webhookId, sending))
+    .orderBy(asc(webhooks.webhookId))
+    .for("no key update", { skipLocked: true });
   let released = 0;
   for (const { webhookId, disabledReason } of locked) {
     const rows = await orm
@@ -183,7 +160,7 @@ export async function releaseDeliveries(orm: Orm, which: SQL | undefined): Promi
       .returning({ nextAttemptAt: deliveries.nextAttemptAt });
     released += rows.length;
     if (rows.length > 0) await hasten(orm, webhookId, Math.min(...rows.map((row) => row.nextAttemptAt ?? 0)));
-    if (disabledReason !== null) await giveUpPending(orm, webhookId);
+    if (disabledReason !== null) await giveUpPending(orm, webhookId, 0);
   }
   return released;
 }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, lt, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, lt, ne, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import { isBehind } from "../../conditions.ts";
 import type { AttemptEnd, AttemptOutcome, DeliveryPage, DeliveryRecord } from "../../webhook-port.ts";
@@ -95,13 +95,20 @@ export function createDeliveryStatements(orm: Orm) {
         .run();
     },
 
-    /** Gives up what is pending for a webhook's own address. */
-    giveUp: (webhookId: string): void => {
-      orm
+    /** Gives up to `limit` deliveries up that are pending for a webhook's own address; returns how many. */
+    giveUp: (webhookId: string, limit: number): number => {
+      const isOwn = sql`${deliveries.url} is null`;
+      const some = orm
+        .select({ deliveryId: deliveries.deliveryId })
+        .from(deliveries)
+        .where(and(eq(deliveries.webhookId, webhookId), isPending, isOwn))
+        .limit(limit);
+      return orm
         .update(deliveries)
         .set({ state: "failed", nextAttemptAt: null, error: "webhook_disabled" })
-        .where(and(eq(deliveries.webhookId, webhookId), isPending, sql`${deliveries.url} is null`))
-        .run();
+        .where(inArray(deliveries.deliveryId, some))
+        .returning({ deliveryId: deliveries.deliveryId })
+        .all().length;
     },
 
     sending: (): DeliveryRecord[] => orm.select().from(deliveries).where(isSending).all(),
@@ -124,8 +131,18 @@ export function createDeliveryStatements(orm: Orm) {
       return old.length;
     },
 
-    removeOf: (webhookId: string): void => {
-      orm.delete(deliveries).where(eq(deliveries.webhookId, webhookId)).run();
+    /** Removes up to `limit` deliveries of a webhook; returns how many. */
+    removeOf: (webhookId: string, limit: number): number => {
+      const some = orm
+        .select({ deliveryId: deliveries.deliveryId })
+        .from(deliveries)
+        .where(eq(deliveries.webhookId, webhookId))
+        .limit(limit);
+      return orm
+        .delete(deliveries)
+        .where(inArray(deliveries.deliveryId, some))
+        .returning({ deliveryId: deliveries.deliveryId })
+        .all().length;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { AtOnce } from "../../../platform/answer.ts";
 import { changeByAttempt } from "../../attempt-change.ts";
+import { DELIVERIES_AT_ONCE_MAX } from "../../delivery-steps.ts";
 import { jobEvent } from "../../job-event.ts";
 import type { JobRecord } from "../../job-records.ts";
 import type { NewEvent, WebhookChange, WebhookPort, WebhookRecord } from "../../webhook-port.ts";
@@ -83,6 +84,10 @@ export function createWebhookCases(
           const webhook = webhooks.firstDue(now, exceptAccounts);
           if (webhook === undefined) return null;
           const delivery = deliveries.nextOf(webhook.webhookId);
+          if (delivery !== undefined && delivery.url === null && webhook.disabledReason !== null) {
+            giveUpPending(statements, webhook.webhookId, now + 1);
+            continue;
+          }
           const isDue = delivery !== undefined && (delivery.nextAttemptAt ?? 0) <= now;
           if (isDue) deliveries.claim(delivery.deliveryId);
           // Its next turn comes behind the webhooks that wait already.
@@ -115,11 +120,15 @@ export function createWebhookCases(
         }
         for (const webhookId of new Set(claimed.map((delivery) => delivery.webhookId))) {
           if ((webhooks.find(webhookId)?.disabledReason ?? null) !== null)
-            giveUpPending(statements, webhookId);
+            giveUpPending(statements, webhookId, 0);
         }
         return claimed.length;
       }),
-    removeDeliveries: (before, limit) => transact(() => deliveries.removeOld(before, limit), "with_sync"),
+    removeDeliveries: (before, limit) =>
+      transact(() => {
+        const left = webhooks.removeLeft(limit);
+        return left === limit ? left : left + deliveries.removeOld(before, limit - left);
+      }, "with_sync"),
   };
 }
 
@@ -164,11 +173,15 @@ function deliver(
 function applyChange(statements: EventStatements, before: WebhookRecord, change: WebhookChange): void {
   statements.webhooks.change(before.webhookId, change);
   if (before.disabledReason !== null || (change.disabledReason ?? null) === null) return;
-  giveUpPending(statements, before.webhookId);
+  giveUpPending(statements, before.webhookId, 0);
 }
 
-/** Gives up what waits for a disabled webhook. */
-function giveUpPending({ webhooks, deliveries }: EventStatements, webhookId: string): void {
-  deliveries.giveUp(webhookId);
-  webhooks.queue(webhookId, 0);
+/**
+ * Gives up what waits for a disabled webhook. Where that is more than one transaction may give up, it has its next turn at
+ * `at`, for the rest.
+ */
+function giveUpPending({ webhooks, deliveries }: EventStatements, webhookId: string, at: number): void {
+  const isLeft = deliveries.giveUp(webhookId, DELIVERIES_AT_ONCE_MAX) === DELIVERIES_AT_ONCE_MAX;
+  webhooks.queue(webhookId, at);
+  if (isLeft) webhooks.hasten(webhookId, at);
 }

@@ -5,6 +5,7 @@ import type { Orm } from "../connection/orm.ts";
 import { createDueTime } from "../due-time.ts";
 import { webhooks } from "../schema.ts";
 import type { DeliveryStatements } from "./delivery-statements.ts";
+import { createRemovedWebhooks } from "./removed-webhooks.ts";
 
 type Deliveries = Pick<DeliveryStatements, "nextOf" | "removeOf">;
 type WebhookRow = typeof webhooks.$inferSelect;
@@ -64,6 +65,12 @@ export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
     due.changed();
   }
 
+  const findRow = (webhookId: string): WebhookRecord | undefined => {
+    const row = find().get({ webhookId });
+    return row === undefined ? undefined : read(row);
+  };
+  const removed = createRemovedWebhooks(orm, deliveries, (webhookId) => findRow(webhookId) !== undefined);
+
   return {
     queue,
 
@@ -84,10 +91,7 @@ export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
         .run();
     },
 
-    find: (webhookId: string): WebhookRecord | undefined => {
-      const row = find().get({ webhookId });
-      return row === undefined ? undefined : read(row);
-    },
+    find: findRow,
 
     ofAccount: (accountId: string): WebhookRecord[] => ofAccount().all({ accountId }).map(read),
 
@@ -98,10 +102,13 @@ export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
       orm.update(webhooks).set(values).where(eq(webhooks.webhookId, webhookId)).run();
     },
 
+    /** Removes a webhook; its deliveries beyond the first are left to `removeLeft`. */
     remove: (webhookId: string): void => {
-      deliveries.removeOf(webhookId);
       orm.delete(webhooks).where(eq(webhooks.webhookId, webhookId)).run();
+      removed.begin(webhookId);
     },
+
+    removeLeft: removed.removeLeft,
 
     /** The webhook that waits longest for its turn. */
     firstDue: (now: number, exceptAccounts: readonly string[]): WebhookRecord | undefined => {
