@@ -7,8 +7,6 @@ import type { Orm } from "../connection/orm.ts";
 import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
 import { lockedInOrder } from "./webhook-rows.ts";
 
-/** The caller who removes a webhook waits no longer for its deliveries. */
-const REMOVING_MS_MAX = 1_000;
 /** Webhooks whose deliveries are looked at by one look: some milliseconds. */
 const LOOKED_AT_MAX = 1_000;
 
@@ -21,18 +19,17 @@ export async function removeWebhooks(orm: Orm, accountId: string): Promise<reado
 }
 
 /**
- * Removes the deliveries of webhooks that are removed already, in steps. What the store cannot remove now, or in a second,
- * is left to `createLeftoverRemoval`.
+ * Removes the deliveries of webhooks that are removed already, in steps. What the store cannot remove now is left to
+ * `createLeftoverRemoval`.
  */
 export async function removeDeliveriesOf(
   transact: Connection["transact"],
   webhookIds: readonly string[],
 ): Promise<void> {
-  const signal = AbortSignal.timeout(REMOVING_MS_MAX);
   try {
     for (const webhookId of webhookIds) {
       const remove = (limit: number) => transact((orm) => removeOf(orm, webhookId, limit));
-      await removeInSlices(remove, DELIVERIES_AT_ONCE_MAX, signal);
+      await removeInSlices(remove, DELIVERIES_AT_ONCE_MAX, new AbortController().signal);
     }
   } catch (error) {
     if (!isStorageFailure(error)) throw error;

@@ -144,13 +144,7 @@ export async function releaseDeliveries(orm: Orm, which: SQL | undefined): Promi
     .select({ webhookId: deliveries.webhookId })
     .from(deliveries)
     .where(and(which, isSending));
-  // One that somebody else changes now is left to the next time, so that it does not hold up all others.
-  const locked = await orm
-    .select()
-    .from(webhooks)
-    .where(inArray(webhooks.webhookId, sending))
-    .orderBy(asc(webhooks.webhookId))
-    .for("no key update", { skipLocked: true });
+  const locked = await lockedInOrder(orm, inArray(webhooks.webhookId, sending));
   let released = 0;
   for (const { webhookId, disabledReason } of locked) {
     const rows = await orm
