@@ -186,6 +186,23 @@ describe.if(isPostgresInstalled)("groups of few accounts, written row by row", (
     expect(counted).toEqual({ units: before + 3 });
   });
 
+  test("are refused for a row that another session locks where they wait in line for it, too", async () => {
+    await begin();
+    await using holder = new SQL(processes.url, { max: 1 });
+    await using before = new SQL(processes.url, { max: 1 });
+    const lock = (client: SQL) => client`SELECT FROM accounts WHERE account_id = 'acc_a' FOR UPDATE`;
+    for (const client of [holder, before]) await client`BEGIN`;
+    await lock(holder);
+    await before`SET lock_timeout = 1200`;
+    const first = lock(before).catch(() => "gave up");
+    while ((await sql`SELECT FROM pg_locks WHERE NOT granted`).length === 0);
+    const refused = one.admit(groupOf([charge("acc_a", 3)]), RULES).catch((error: unknown) => error);
+    expect(await first).toBe("gave up");
+    await before`ROLLBACK`;
+    expect(await refused).toBeInstanceOf(RowsHeldError);
+    await holder`COMMIT`;
+  });
+
   /** A node that has come so far as to send what needs no decision as one statement. */
   async function thirdNode(): Promise<SharedStore> {
     const clock = { now: () => NOON, monotonic: () => 0 };

@@ -17,9 +17,12 @@ export type PoolOptions = Pick<Servers, "isPooled"> & {
 };
 
 /** A node that hangs holds its locks no longer than this; less than the deadline of those that wait for them. */
-const IDLE_IN_TRANSACTION_MS = 1_500;
-/** Of a deadline: longer than a node that hangs holds its locks, and short enough that the server says what was waited for. */
-const LOCK_WAIT_SHARE = 2 / 3;
+const IDLE_IN_TRANSACTION_MS = 1_200;
+/**
+ * Of a deadline: longer than a node that hangs holds its locks, and short enough that the server says what was waited for,
+ * also where others wait for the same row: the server counts the wait for its turn and that for the row each by itself.
+ */
+const LOCK_WAIT_SHARE = 7 / 15;
 /** A host that answers later than the first one that takes writes by more than this is passed over. */
 const OTHERS_WAIT_MS = 200;
 const FIND_DEADLINE_MS = 1_500;
