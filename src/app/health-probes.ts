@@ -7,6 +7,7 @@ import type { Components, Queues } from "./components.ts";
 import { directoryCheck } from "./directory-check.ts";
 import { diskCheck, MEGABYTE } from "./disk-check.ts";
 import type { Config } from "./settings.ts";
+import { timedCheck } from "./timed-check.ts";
 
 /** Any name does: what counts is that a server answers. */
 const PROBED_NAME = "example.com";
@@ -24,11 +25,7 @@ export function checksOf(
   components: Components,
 ): { readonly [part: string]: Check } {
   const { store, billingClock, resolver, denialWatch, pool, directory, queues } = components;
-  const timed = async (work: () => unknown): Promise<CheckResult> => {
-    const startedMs = clock.monotonic();
-    await work();
-    return { status: "pass", observed: rounded(clock.monotonic() - startedMs), unit: "ms" };
-  };
+  const timed = (work: () => unknown) => timedCheck(clock, work);
   return {
     database: {
       fallback: "fail",
@@ -86,8 +83,4 @@ async function checkSpace(store: Components["store"], queues: Queues): Promise<C
     unit: "MB",
     output: `Jobs that wait for room on the disk: ${paused.jobs}.`,
   };
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }

@@ -4,6 +4,7 @@ import type { Payee } from "../payments/offer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PaymentStore } from "../store/payment-port.ts";
 import { createReach } from "./reach.ts";
+import { timedCheck } from "./timed-check.ts";
 
 /** What /health does to find out whether calls can be paid. */
 export type PaymentChecks = { readonly database: Check; readonly facilitator: Check };
@@ -28,12 +29,7 @@ export function paymentChecks({
   return {
     database: {
       fallback: "fail",
-      run: () => {
-        const startedMs = clock.monotonic();
-        store.probe();
-        const tookMs = Math.round((clock.monotonic() - startedMs) * 100) / 100;
-        return { status: "pass", observed: tookMs, unit: "ms" };
-      },
+      run: () => timedCheck(clock, () => store.probe()),
     },
     facilitator: {
       fallback: "warn",

@@ -4,7 +4,7 @@ import { pause } from "../platform/pause.ts";
 /** What is known of a server that calls depend on: `doubtful` while it is late, has missed one question, or has never replied. */
 export type Reached = "reached" | "doubtful" | "missed";
 
-/** At most one question is under way, and one is begun every so often, whoever wants to know. */
+/** At most one question is under way, and one begins in this time, however many want to know. */
 const BETWEEN_QUESTIONS_MS = 5000;
 const QUESTION_DEADLINE_MS = 5000;
 /** Those who want to know wait no longer for a question that is under way. */

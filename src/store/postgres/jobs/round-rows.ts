@@ -46,7 +46,7 @@ export async function countUnchecked(orm: Orm, jobId: string): Promise<void> {
       .select({ n: jobChunks.n, unchecked: jobChunks.unchecked })
       .from(jobChunks)
       .where(and(eq(jobChunks.jobId, jobId), ne(jobChunks.state, "claimed"), gte(jobChunks.unchecked, 1)))
-      // Whoever finishes a chunk locks it before its job: waiting for it here could be a deadlock.
+      // What finishes a chunk locks it before its job: waiting for it here could be a deadlock.
       .for("no key update", { skipLocked: true }),
   );
   const counted = await orm
