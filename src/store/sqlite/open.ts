@@ -83,14 +83,17 @@ function createStore(
 ): EmbeddedStore {
   const { clock, unlock } = options;
   const connection = createConnection(database, options);
-  const { transact, counted } = connection;
+  const { transact, counted, waitForDisk } = connection;
   const statements = createStatements(connection.orm);
+  const { record, sync, ...usage } = createUsageCases(statements, connection);
   let isOpen = true;
   return {
+    // Between groups of charges nothing else is written as a rule, so these two leave the setting as it is.
+    ...withStorageErrors({ record, sync }, counted),
     ...withStorageErrors(
       {
         ...createAccountCases(statements, transact),
-        ...createUsageCases(statements, connection),
+        ...usage,
         ...createInvoiceCases(statements, transact),
         ...createOperatorCases(statements, transact),
         ...createJobCases(statements, connection, clock),
@@ -103,6 +106,7 @@ function createStore(
         },
       },
       counted,
+      waitForDisk,
     ),
     // Looked at by every call that is charged, and throws what callers of the store are to see.
     requireSettled: connection.requireSettled,

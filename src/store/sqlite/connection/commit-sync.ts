@@ -6,12 +6,22 @@ export type CommitSync = {
   readonly normal: () => void;
 };
 
-/** Begins in FULL. */
+/** Begins in FULL. The statement costs as much as a row, so it is run only where the setting changes. */
 export function createCommitSync(database: Database): CommitSync {
+  let isFull = false;
+
   // SQLite obeys this pragma when it is compiled: a statement that is kept would not obey when it is run.
   const sync: CommitSync = {
-    full: () => void database.run("PRAGMA synchronous = FULL"),
-    normal: () => void database.run("PRAGMA synchronous = NORMAL"),
+    full: () => {
+      if (isFull) return;
+      database.run("PRAGMA synchronous = FULL");
+      isFull = true;
+    },
+    normal: () => {
+      if (!isFull) return;
+      isFull = false;
+      database.run("PRAGMA synchronous = NORMAL");
+    },
   };
   sync.full();
   return sync;

@@ -24,6 +24,8 @@ export type Connection = {
    * another.
    */
   readonly transact: Transact;
+  /** Lets statements outside a transaction wait for the disk: the setting of the transaction before outlasts it. */
+  readonly waitForDisk: () => void;
   /** Throws an UnsettledError where a commit is neither on the disk nor undone; until it is, none succeeds. */
   readonly sync: () => Promise<void>;
   /** Throws a StorageError while a failed sync of the log is not made good: nothing may be acknowledged then. */
@@ -150,14 +152,11 @@ export function createConnection(
     orm,
     transact: (work, durability = "at_once") => {
       if (database.inTransaction) throw new Error("a transaction cannot be part of another");
-      if (durability === "at_once") return run(work);
-      commitSync.normal();
-      try {
-        return run(work);
-      } finally {
-        commitSync.full();
-      }
+      if (durability === "at_once") commitSync.full();
+      else commitSync.normal();
+      return run(work);
     },
+    waitForDisk: commitSync.full,
     sync: async () => {
       // What was committed while an earlier sync failed is as uncertain: that another succeeds proves nothing.
       if (isUnsettled) return throwUnlessSettled(undefined);

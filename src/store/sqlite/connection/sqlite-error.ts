@@ -30,12 +30,17 @@ export function asStorageError(error: unknown): unknown {
 
 type Functions = Readonly<Record<string, (...values: never[]) => unknown>>;
 
-/** The same functions, each of which throws what `seen` makes of an error. */
-export function withStorageErrors<T extends Functions>(functions: T, seen: (error: unknown) => unknown): T {
+/** The same functions, each of which runs `before` first and throws what `seen` makes of an error. */
+export function withStorageErrors<T extends Functions>(
+  functions: T,
+  seen: (error: unknown) => unknown,
+  before: () => void = () => {},
+): T {
   const wrapped = Object.entries(functions).map(([name, declared]) => {
     const call = declared as (...values: unknown[]) => unknown;
     const mapped = (...values: unknown[]): unknown => {
       try {
+        before();
         return call(...values);
       } catch (error) {
         throw seen(error);
