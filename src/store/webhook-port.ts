@@ -62,7 +62,12 @@ export type DeliveryRecord = AttemptOutcome & {
   readonly scheduled: number;
   readonly lastAttemptAt: number | null;
   readonly nextAttemptAt: number | null;
+  /** Counts its claims. */
+  readonly claims: number;
 };
+
+/** The claim that an attempt is made under: one whose delivery was claimed anew since then changes nothing. */
+export type DeliveryClaim = Pick<DeliveryRecord, "deliveryId" | "claims">;
 
 /** What follows an attempt; one that is delivered or has failed for good has no next attempt. */
 export type AttemptEnd = {
@@ -138,9 +143,9 @@ export type WebhookPort = {
   ) => Answer<{ readonly delivery: DeliveryRecord; readonly webhook: WebhookRecord } | null>;
   /** When the delivery that waits longest was, or is, due; null where none waits. */
   readonly nextDueAt: () => Answer<number | null>;
-  /** Writes the outcome of a claimed delivery. One that was removed meanwhile is passed over. */
+  /** Writes the outcome of a claimed delivery. One that was removed, put back or claimed anew meanwhile is passed over. */
   readonly endAttempt: (
-    deliveryId: string,
+    claim: DeliveryClaim,
     at: number,
     outcome: AttemptOutcome,
     end: AttemptEnd,

@@ -136,7 +136,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     const at = clock.now();
     const ended = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });
     const end = delivery.url === null ? { ...ended, claimed: webhook } : ended;
-    if (!(await stored(async () => store.endAttempt(delivery.deliveryId, at, outcome, end)))) return;
+    if (!(await stored(async () => store.endAttempt(delivery, at, outcome, end)))) return;
     outcomes[end.state === "pending" ? "retried" : end.state] += 1;
   }
 

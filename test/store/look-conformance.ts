@@ -41,11 +41,12 @@ export function describeLooks(name: string, open: (clock: Clock) => Store | Prom
       await store.createWebhook(webhook, 20, null);
       const look = async (now: number) => (await store.claimDelivery(now, []))?.delivery;
       await store.addDelivery(webhook, event("a"), () => null);
-      const { deliveryId = "" } = (await look(NOON)) ?? {};
+      const claimed = await look(NOON);
+      if (claimed === undefined) throw new Error("no delivery is due");
       expect(await look(NOON + 90)).toBeUndefined();
       const failed = { status: 500, error: null, latencyMs: 1, answer: null };
       const again = { state: "pending", nextAttemptAt: NOON + 50, webhook: {} } as const;
-      await store.endAttempt(deliveryId, NOON, failed, again);
+      await store.endAttempt(claimed, NOON, failed, again);
       expect(await look(NOON + 49)).toBeUndefined();
       expect((await look(NOON + 50))?.attempts).toBe(1);
       expect(await look(NOON + 90)).toBeUndefined();

@@ -34,12 +34,17 @@ if (!isPostgresInstalled) {
     await server?.[Symbol.asyncDispose]();
   });
 
-  for (const describeCases of [describeStore, describeJobs, describeWebhooks, describeLooks]) {
-    describeCases("PostgreSQL", async () => {
-      await emptyDatabase(url);
-      return store;
-    });
+  const emptied = async () => {
+    await emptyDatabase(url);
+    return store;
+  };
+  for (const describeCases of [describeStore, describeJobs, describeLooks]) {
+    describeCases("PostgreSQL", emptied);
   }
+  describeWebhooks("PostgreSQL", emptied, async () => {
+    await using sql = new SQL(url, { max: 1 });
+    await sql`UPDATE webhook_deliveries SET lease_until = 0`;
+  });
 
   const open = (address: string) =>
     openSharedStore({ url: address, clock: { now: () => NOON, monotonic: () => performance.now() } });

@@ -27,8 +27,19 @@ async function added(store: Store, webhook: WebhookRecord): Promise<DeliveryReco
   return delivery;
 }
 
-/** What every store does with webhooks and their deliveries. */
-export function describeWebhooks(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
+/** Claims a delivery that is due. */
+async function claimedDelivery(store: Store, now = NOON): Promise<DeliveryRecord> {
+  const claim = await store.claimDelivery(now, []);
+  if (claim === null) throw new Error("no delivery is due");
+  return claim.delivery;
+}
+
+/** What every store does with webhooks and their deliveries. `expireLeases` ends the claims of all processes. */
+export function describeWebhooks(
+  name: string,
+  open: (clock: Clock) => Store | Promise<Store>,
+  expireLeases: () => Promise<unknown> = async () => {},
+): void {
   async function opened(...webhooks: readonly WebhookRecord[]): Promise<Store> {
     const store = await open(clock);
     await signUp(store, "acc_a");
@@ -176,18 +187,20 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const [webhook] = await store.webhooksOf("acc_a");
       if (webhook === undefined) throw new Error("no webhook");
       const { deliveryId } = await added(store, webhook);
-      expect((await store.claimDelivery(NOON, []))?.delivery.deliveryId).toBe(deliveryId);
+      const first = await claimedDelivery(store);
+      expect(first.deliveryId).toBe(deliveryId);
       const again = { state: "pending", nextAttemptAt: NOON + 50, webhook: { failingSince: NOON } } as const;
-      await store.endAttempt(deliveryId, NOON + 1, GOT_500, again);
+      await store.endAttempt(first, NOON + 1, GOT_500, again);
       const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
       expect(await store.deliveryPage(page)).toMatchObject([
         { state: "pending", attempts: 1, scheduled: 1, status: 500, latencyMs: 12, lastAttemptAt: NOON + 1 },
       ]);
       expect((await store.findWebhook("acc_a", "wh_1"))?.failingSince).toBe(NOON);
       expect([await store.nextDueAt(), await store.claimDelivery(NOON + 49, [])]).toEqual([NOON + 50, null]);
-      expect((await store.claimDelivery(NOON + 50, []))?.delivery.attempts).toBe(1);
+      const second = await claimedDelivery(store, NOON + 50);
+      expect(second.attempts).toBe(1);
       const done = { state: "delivered", nextAttemptAt: null, webhook: { failingSince: null } } as const;
-      await store.endAttempt(deliveryId, NOON + 60, { ...GOT_500, status: 200 }, done);
+      await store.endAttempt(second, NOON + 60, { ...GOT_500, status: 200 }, done);
       expect([await store.nextDueAt(), (await store.findWebhook("acc_a", "wh_1"))?.failingSince]).toEqual([
         null,
         null,
@@ -199,7 +212,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const [webhook] = await store.webhooksOf("acc_a");
       if (webhook === undefined) throw new Error("no webhook");
       for (let n = 0; n < 3; n += 1) await store.addDelivery(webhook, event(), noReply);
-      const sent = (await store.claimDelivery(NOON, []))?.delivery.deliveryId ?? "";
+      const sent = await claimedDelivery(store);
       await store.changeWebhook("acc_a", "wh_1", () => ({ disabledReason: "by_caller" }), noReply);
       await store.endAttempt(sent, NOON, GOT_500, {
         state: "pending",
@@ -270,15 +283,14 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const [webhook] = await store.webhooksOf("acc_a");
       if (webhook === undefined) throw new Error("no webhook");
       const { deliveryId } = await added(store, webhook);
-      await store.claimDelivery(NOON, []);
+      const former = await claimedDelivery(store);
       await store.changeWebhook("acc_a", "wh_1", () => ({ url: "https://b.example/" }), noReply);
       const gone = { disabledReason: "gone", failingSince: NOON } as const;
       const failed = { state: "failed", nextAttemptAt: null, webhook: gone } as const;
-      await store.endAttempt(deliveryId, NOON, GOT_500, { ...failed, claimed: webhook });
+      await store.endAttempt(former, NOON, GOT_500, { ...failed, claimed: webhook });
       expect(await store.webhooksOf("acc_a")).toEqual([{ ...webhook, url: "https://b.example/" }]);
       await store.replayDelivery("wh_1", deliveryId, NOON, noReply);
-      await store.claimDelivery(NOON, []);
-      await store.endAttempt(deliveryId, NOON, GOT_500, {
+      await store.endAttempt(await claimedDelivery(store), NOON, GOT_500, {
         ...failed,
         claimed: { ...webhook, url: "https://b.example/" },
       });
@@ -290,10 +302,9 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const [claimed] = await store.webhooksOf("acc_a");
       if (claimed === undefined) throw new Error("no webhook");
       const ends = async (webhook: AttemptEnd["webhook"]) => {
-        const { deliveryId } = await added(store, claimed);
-        await store.claimDelivery(NOON, []);
+        await added(store, claimed);
         const end = { state: "failed", nextAttemptAt: null, webhook, claimed } as const;
-        await store.endAttempt(deliveryId, NOON, GOT_500, end);
+        await store.endAttempt(await claimedDelivery(store), NOON, GOT_500, end);
         const { disabledReason, failingSince } = (await store.findWebhook("acc_a", "wh_1")) ?? {};
         return { disabledReason, failingSince };
       };
@@ -303,14 +314,42 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       expect(await ends({ ...failed, disabledReason: "gone" })).toMatchObject({ disabledReason: "gone" });
     });
 
+    test("what an attempt says under a claim that was lost changes neither the delivery, claimed anew or not, nor its webhook", async () => {
+      const store = await opened(webhookRecord("wh_1"));
+      const [webhook] = await store.webhooksOf("acc_a");
+      if (webhook === undefined) throw new Error("no webhook");
+      const { deliveryId } = await added(store, webhook);
+      const lost = await claimedDelivery(store);
+      await expireLeases();
+      expect(await store.reapDeliveries()).toBe(1);
+      const gone = { disabledReason: "gone", failingSince: NOON } as const;
+      const late = async () =>
+        await store.endAttempt(lost, NOON, GOT_500, {
+          ...{ state: "failed", nextAttemptAt: null, webhook: gone, claimed: webhook },
+        });
+      await late();
+      const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
+      const untouched = { deliveryId, attempts: 0, status: null };
+      expect(await store.deliveryPage(page)).toMatchObject([{ ...untouched, state: "pending" }]);
+      const held = await claimedDelivery(store);
+      await late();
+      expect(await store.deliveryPage(page)).toMatchObject([{ ...untouched, state: "sending" }]);
+      expect(await store.webhooksOf("acc_a")).toEqual([webhook]);
+      const done = { state: "delivered", nextAttemptAt: null, webhook: stays } as const;
+      await store.endAttempt(held, NOON, { ...GOT_500, status: 200 }, done);
+      await late();
+      expect(await store.deliveryPage(page)).toMatchObject([
+        { state: "delivered", attempts: 1, status: 200 },
+      ]);
+    });
+
     test("a replay begins the schedule anew; pages are of one webhook, and old ones are removed", async () => {
       const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
       const [webhook] = await store.webhooksOf("acc_a");
       if (webhook === undefined) throw new Error("no webhook");
       const { deliveryId } = await added(store, webhook);
-      await store.claimDelivery(NOON, []);
       const failed = { state: "failed", nextAttemptAt: null, webhook: stays } as const;
-      await store.endAttempt(deliveryId, NOON, GOT_500, failed);
+      await store.endAttempt(await claimedDelivery(store), NOON, GOT_500, failed);
       expect(await store.replayDelivery("wh_2", deliveryId, NOON, noReply)).toBeNull();
       const replayed = await store.replayDelivery("wh_1", deliveryId, NOON + 3, () => replyRecord("r"));
       expect(replayed).toMatchObject({
@@ -323,8 +362,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       expect(await store.deliveryPage({ ...page, webhookId: "wh_1" })).toEqual([]);
       expect(await store.deliveryPage({ ...page, webhookId: "wh_2" })).toBeNull();
       expect(await store.removeDeliveries(NOON + 1, 9)).toBe(0);
-      await store.claimDelivery(NOON + 3, []);
-      await store.endAttempt(deliveryId, NOON, GOT_500, failed);
+      await store.endAttempt(await claimedDelivery(store, NOON + 3), NOON, GOT_500, failed);
       expect(await store.removeDeliveries(NOON + 1, 9)).toBe(1);
       expect(await typesOf(store, "wh_1")).toEqual([]);
     });

@@ -432,6 +432,7 @@ export const webhookDeliveries = pgTable(
     error: text("error"),
     latencyMs: integer("latency_ms").notNull(),
     answer: foreignText("answer"),
+    claims: integer("claims").notNull().default(0),
     owner: text("owner"),
     leaseUntil: integer("lease_until"),
   },

@@ -343,6 +343,7 @@ export const webhookDeliveries = sqliteTable(
     error: text("error"),
     latencyMs: integer("latency_ms").notNull(),
     answer: text("answer"),
+    claims: integer("claims").notNull().default(0),
   },
   (table) => [
     index("webhook_deliveries_pending")

@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
 import { changeByAttempt } from "../../attempt-change.ts";
-import type { WebhookPort } from "../../webhook-port.ts";
+import type { DeliveryRecord, WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { hasEnded, SERVER_NOW } from "../connection/server-clock.ts";
@@ -31,6 +31,17 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
   const inTurn = (orm: Orm, now: number, exceptAccounts: readonly string[]) =>
     orm.select().from(webhooks).where(isDue(now, exceptAccounts)).orderBy(asc(webhooks.dueAt)).limit(1);
 
+  /** Returns the delivery as it is claimed. */
+  async function claim(orm: Orm, delivery: DeliveryRecord): Promise<DeliveryRecord> {
+    const claims = delivery.claims + 1;
+    const leaseUntil = sql`${SERVER_NOW} + ${LEASE_MS}::bigint`;
+    await orm
+      .update(deliveries)
+      .set({ state: "sending", claims, owner: processId, leaseUntil })
+      .where(eq(deliveries.deliveryId, delivery.deliveryId));
+    return { ...delivery, claims };
+  }
+
   return {
     claimDelivery: async (now, exceptAccounts) => {
       // Looked for every half second: a transaction is begun only where there is something to claim.
@@ -54,19 +65,10 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
             continue;
           }
           const isReady = delivery !== undefined && (delivery.nextAttemptAt ?? 0) <= now;
-          if (isReady) {
-            await orm
-              .update(deliveries)
-              .set({
-                state: "sending",
-                owner: processId,
-                leaseUntil: sql`${SERVER_NOW} + ${LEASE_MS}::bigint`,
-              })
-              .where(eq(deliveries.deliveryId, delivery.deliveryId));
-          }
+          const claimed = isReady ? await claim(orm, delivery) : null;
           // Its next turn comes behind the webhooks that wait already.
           await queueWebhook(orm, webhookId, now);
-          if (isReady) return { delivery, webhook: readWebhook(webhook) };
+          if (claimed !== null) return { delivery: claimed, webhook: readWebhook(webhook) };
         }
       });
     },
@@ -82,14 +84,15 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
         return row?.dueAt ?? null;
       }),
 
-    endAttempt: (deliveryId, at, outcome, end) =>
+    endAttempt: ({ deliveryId, claims }, at, outcome, end) =>
       transact(async (orm) => {
         const seen = await findDelivery(orm, deliveryId);
         const webhook = seen === undefined ? null : await lockWebhook(orm, seen.webhookId);
-        // Another process sends it by now, or has sent it.
+        // Another claim sends it by now, or has sent it: of another process, or of this one once its lease had ended.
         const isHeld = and(
           eq(deliveries.deliveryId, deliveryId),
           eq(deliveries.owner, processId),
+          eq(deliveries.claims, claims),
           eq(deliveries.state, "sending"),
         );
         const [delivery] = await orm.select(DELIVERY_COLUMNS).from(deliveries).where(isHeld);

@@ -48,6 +48,7 @@ export function createDeliveryStatements(orm: Orm) {
         scheduled: 0,
         lastAttemptAt: null,
         nextAttemptAt: delivery.createdAt,
+        claims: 0,
       };
       orm.insert(deliveries).values(row).run();
       return row;
@@ -80,8 +81,15 @@ export function createDeliveryStatements(orm: Orm) {
 
     nextOf: (webhookId: string): DeliveryRecord | undefined => nextOf().get({ webhookId }),
 
-    claim: (deliveryId: string): void => {
-      orm.update(deliveries).set({ state: "sending" }).where(eq(deliveries.deliveryId, deliveryId)).run();
+    /** Returns the delivery as it is claimed. */
+    claim: (delivery: DeliveryRecord): DeliveryRecord => {
+      const claims = delivery.claims + 1;
+      orm
+        .update(deliveries)
+        .set({ state: "sending", claims })
+        .where(eq(deliveries.deliveryId, delivery.deliveryId))
+        .run();
+      return { ...delivery, claims };
     },
 
     end: (delivery: DeliveryRecord, at: number, outcome: AttemptOutcome, end: AttemptEnd): void => {

@@ -89,19 +89,20 @@ export function createWebhookCases(
             continue;
           }
           const isDue = delivery !== undefined && (delivery.nextAttemptAt ?? 0) <= now;
-          if (isDue) deliveries.claim(delivery.deliveryId);
+          const claimed = isDue ? deliveries.claim(delivery) : null;
           // Its next turn comes behind the webhooks that wait already.
           webhooks.queue(webhook.webhookId, now);
-          if (isDue) return { delivery, webhook };
+          if (claimed !== null) return { delivery: claimed, webhook };
         }
       }, "with_sync");
     },
     nextDueAt: webhooks.nextDueAt,
-    endAttempt: (deliveryId, at, outcome, end) =>
+    endAttempt: ({ deliveryId, claims }, at, outcome, end) =>
       transact(() => {
         const delivery = deliveries.find(deliveryId);
-        const webhook = delivery === undefined ? undefined : webhooks.find(delivery.webhookId);
-        if (delivery === undefined || webhook === undefined) return;
+        if (delivery?.state !== "sending" || delivery.claims !== claims) return;
+        const webhook = webhooks.find(delivery.webhookId);
+        if (webhook === undefined) return;
         const change = changeByAttempt(end, webhook);
         applyChange(statements, webhook, change);
         const isDisabled = (change.disabledReason ?? webhook.disabledReason) !== null;

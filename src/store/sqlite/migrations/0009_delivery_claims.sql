@@ -1,0 +1,1 @@
+ALTER TABLE `webhook_deliveries` ADD `claims` integer DEFAULT 0 NOT NULL;
