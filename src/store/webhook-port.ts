@@ -115,7 +115,10 @@ export type WebhookPort = {
    * to `removeDeliveries`.
    */
   readonly removeWebhook: (accountId: string, webhookId: string) => Answer<boolean>;
-  /** Writes an event for one webhook, whichever it asked for; null where it is missing or disabled by now. */
+  /**
+   * Writes an event for one webhook, whichever it asked for; null where it is missing or disabled by now. It takes the
+   * place of the oldest test event where there are `TEST_DELIVERIES_MAX`, whatever the state of that is.
+   */
   readonly addDelivery: (
     webhook: WebhookRecord,
     event: NewEvent,

@@ -18,7 +18,7 @@ test("a webhook is removed with one step of its deliveries; the next process rem
     const webhook = webhookRecord("wh_1");
     former.createWebhook(webhook, 20, null);
     for (let n = 0; n < DELIVERIES_AT_ONCE_MAX + LEFT; n += 1)
-      former.addDelivery(webhook, event(), () => null);
+      former.addDelivery(webhook, event("job.failed"), () => null);
     const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 2_000 };
     expect(former.removeWebhook("acc_a", "wh_1")).toBe(true);
     expect(former.deliveryPage(page)).toHaveLength(LEFT);

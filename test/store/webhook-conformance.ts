@@ -3,6 +3,7 @@ import { ApiError } from "../../src/contract/errors.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { DELIVERIES_AT_ONCE_MAX } from "../../src/store/delivery-steps.ts";
 import type { Store } from "../../src/store/port.ts";
+import { TEST_DELIVERIES_MAX } from "../../src/store/test-deliveries.ts";
 import type { AttemptEnd, DeliveryRecord, WebhookRecord } from "../../src/store/webhook-port.ts";
 import { claimed, finish, finishedChunk, jobRecord, startedJob } from "./job-conformance.ts";
 import { clock, NOON, replyRecord, signUp } from "./store-conformance.ts";
@@ -21,8 +22,8 @@ const GOT_500 = { status: 500, error: null, latencyMs: 12, answer: "no\0" };
 const stays = {};
 
 /** Adds a delivery to a webhook that is there and enabled. */
-async function added(store: Store, webhook: WebhookRecord): Promise<DeliveryRecord> {
-  const delivery = await store.addDelivery(webhook, event(), noReply);
+async function added(store: Store, webhook: WebhookRecord, what = event()): Promise<DeliveryRecord> {
+  const delivery = await store.addDelivery(webhook, what, noReply);
   if (delivery === null) throw new Error("the webhook takes nothing");
   return delivery;
 }
@@ -232,7 +233,8 @@ export function describeWebhooks(
       const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
       const [webhook, other] = await store.webhooksOf("acc_a");
       if (webhook === undefined || other === undefined) throw new Error("no webhooks");
-      for (let n = 0; n < 2 * DELIVERIES_AT_ONCE_MAX + 1; n += 1) await added(store, webhook);
+      for (let n = 0; n < 2 * DELIVERIES_AT_ONCE_MAX + 1; n += 1)
+        await added(store, webhook, event("job.failed"));
       await added(store, other);
       await store.changeWebhook("acc_a", "wh_1", () => ({ disabledReason: "by_caller" }), noReply);
       const pending = async () => {
@@ -251,11 +253,37 @@ export function describeWebhooks(
       const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
       const [webhook, other] = await store.webhooksOf("acc_a");
       if (webhook === undefined || other === undefined) throw new Error("no webhooks");
-      for (let n = 0; n < DELIVERIES_AT_ONCE_MAX + 1; n += 1) await added(store, webhook);
+      for (let n = 0; n < DELIVERIES_AT_ONCE_MAX + 1; n += 1)
+        await added(store, webhook, event("job.failed"));
       await added(store, other);
       expect(await store.removeWebhook("acc_a", "wh_1")).toBe(true);
       while ((await store.removeDeliveries(0, 100)) > 0);
       expect([await typesOf(store, "wh_1"), await typesOf(store, "wh_2")]).toEqual([[], ["webhook.test"]]);
+    });
+
+    test("of its test events a webhook keeps the newest, to a bound; other events and webhooks lose none", async () => {
+      const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
+      const [webhook, other] = await store.webhooksOf("acc_a");
+      if (webhook === undefined || other === undefined) throw new Error("no webhooks");
+      await added(store, webhook, event("job.failed", NOON - 9));
+      await added(store, other, event("webhook.test", NOON - 9));
+      for (let n = 0; n < TEST_DELIVERIES_MAX + 5; n += 1)
+        await added(store, webhook, event("webhook.test", NOON + n));
+      const createdAt = async (webhookId: string) => {
+        const page = { webhookId, afterDeliveryId: null, since: 0, limit: 500 };
+        return ((await store.deliveryPage(page)) ?? []).map((delivery) => delivery.createdAt);
+      };
+      const newest = Array.from({ length: TEST_DELIVERIES_MAX }, (_, n) => NOON + n + 5).reverse();
+      expect(await createdAt("wh_1")).toEqual([...newest, NOON - 9]);
+      expect(await createdAt("wh_2")).toEqual([NOON - 9]);
+      // The clock was set back.
+      const { deliveryId } = await added(store, webhook, event("webhook.test", NOON));
+      expect(await createdAt("wh_1")).toEqual([...newest.slice(0, -1), NOON, NOON - 9]);
+      expect([
+        await claimedDelivery(store),
+        await claimedDelivery(store),
+        await claimedDelivery(store),
+      ]).toContainEqual(expect.objectContaining({ deliveryId }));
     });
 
     test("a webhook that was disabled or removed since it was read gets no delivery, and none is replayed", async () => {

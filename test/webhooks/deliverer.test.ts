@@ -664,7 +664,10 @@ test("all deliveries of more than 30 days are removed, however many there are", 
   const w = world();
   const accountId = w.account();
   const { webhook_id } = w.create(accountId, "https://a.example/");
-  for (let n = 0; n < 1_200; n += 1) w.webhooks.test(accountId, webhook_id, () => null);
+  const webhook = w.store.findWebhook(accountId, webhook_id);
+  if (webhook === null) throw new Error("no webhook");
+  const event = { type: "job.failed", at: w.clock.now(), data: {} };
+  for (let n = 0; n < 1_200; n += 1) w.store.addDelivery(webhook, event, () => null);
   w.webhooks.change(accountId, webhook_id, { enabled: false }, () => null);
   w.clock.advance(30 * DAY_MS + 1);
   await w.deliverer.start();

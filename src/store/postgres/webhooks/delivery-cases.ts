@@ -1,10 +1,11 @@
 import { and, desc, eq, gte, ne } from "drizzle-orm";
 import { isBehind } from "../../conditions.ts";
+import { TEST_DELIVERIES_MAX } from "../../test-deliveries.ts";
 import type { WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { putReply } from "../reply-rows.ts";
 import { webhookDeliveries as deliveries } from "../schema.ts";
-import { createLeftoverRemoval, removeOld } from "./removed-webhooks.ts";
+import { createLeftoverRemoval, removeOld, removeTests } from "./removed-webhooks.ts";
 import { DELIVERY_COLUMNS, deliver, findDelivery, lockWebhook, newEventId } from "./webhook-rows.ts";
 import { hasten } from "./webhook-turns.ts";
 
@@ -21,6 +22,8 @@ export function deliveryCases(connection: Connection): DeliveryCases {
     addDelivery: (webhook, event, replyOf) =>
       transact(async (orm) => {
         if ((await lockWebhook(orm, webhook.webhookId))?.disabledReason !== null) return null;
+        // The new one is not among them: where the clock was set back it would be the oldest.
+        await removeTests(orm, webhook.webhookId, TEST_DELIVERIES_MAX - 1);
         const delivery = await deliver(orm, webhook, event, await newEventId(orm), null);
         await putReply(orm, replyOf(delivery));
         return delivery;

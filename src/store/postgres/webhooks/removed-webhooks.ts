@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { removeInSlices } from "../../../platform/slices.ts";
 import { DELIVERIES_AT_ONCE_MAX } from "../../delivery-steps.ts";
 import { isStorageFailure } from "../../storage-error.ts";
@@ -60,6 +60,18 @@ export function createLeftoverRemoval({ transact, read }: Connection): (limit: n
 export function removeOld(orm: Orm, before: number, limit: number): Promise<number> {
   const which = and(lt(deliveries.createdAt, before), isNull(deliveries.nextAttemptAt));
   return removeSome(orm, which, [asc(deliveries.createdAt)], limit);
+}
+
+/** Removes the test events of a locked webhook that are older than its `keptMax` newest, some of them with each call. */
+export async function removeTests(orm: Orm, webhookId: string, keptMax: number): Promise<void> {
+  const old = orm
+    .select({ deliveryId: deliveries.deliveryId })
+    .from(deliveries)
+    .where(and(eq(deliveries.webhookId, webhookId), sql`${deliveries.type} = 'webhook.test'`))
+    .orderBy(desc(deliveries.createdAt), desc(deliveries.deliveryId))
+    .limit(DELIVERIES_AT_ONCE_MAX)
+    .offset(keptMax);
+  await orm.delete(deliveries).where(inArray(deliveries.deliveryId, old));
 }
 
 /**

@@ -139,6 +139,18 @@ export function createDeliveryStatements(orm: Orm) {
       return old.length;
     },
 
+    /** Removes the test events of a webhook that are older than its `keptMax` newest, up to `limit` of them. */
+    removeTests: (webhookId: string, keptMax: number, limit: number): void => {
+      const old = orm
+        .select({ deliveryId: deliveries.deliveryId })
+        .from(deliveries)
+        .where(and(eq(deliveries.webhookId, webhookId), sql`${deliveries.type} = 'webhook.test'`))
+        .orderBy(desc(deliveries.createdAt), desc(deliveries.deliveryId))
+        .limit(limit)
+        .offset(keptMax);
+      orm.delete(deliveries).where(inArray(deliveries.deliveryId, old)).run();
+    },
+
     /** Removes up to `limit` deliveries of a webhook; returns how many. */
     removeOf: (webhookId: string, limit: number): number => {
       const some = orm

@@ -3,6 +3,7 @@ import { changeByAttempt } from "../../attempt-change.ts";
 import { DELIVERIES_AT_ONCE_MAX } from "../../delivery-steps.ts";
 import { jobEvent } from "../../job-event.ts";
 import type { JobRecord } from "../../job-records.ts";
+import { TEST_DELIVERIES_MAX } from "../../test-deliveries.ts";
 import type { NewEvent, WebhookChange, WebhookPort, WebhookRecord } from "../../webhook-port.ts";
 import type { Transact } from "../connection/connection.ts";
 import type { ReplyStatements } from "../reply-statements.ts";
@@ -54,6 +55,8 @@ export function createWebhookCases(
     addDelivery: (webhook, event, replyOf) =>
       transact(() => {
         if (owned(webhook.accountId, webhook.webhookId)?.disabledReason !== null) return null;
+        // The new one is not among them: where the clock was set back it would be the oldest.
+        deliveries.removeTests(webhook.webhookId, TEST_DELIVERIES_MAX - 1, DELIVERIES_AT_ONCE_MAX);
         const delivery = deliver(statements, webhook, event, deliveries.newEventId(), null);
         const reply = replyOf(delivery);
         if (reply !== null) replies.put(reply);
