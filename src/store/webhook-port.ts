@@ -144,6 +144,11 @@ export type WebhookPort = {
     now: number,
     exceptAccounts: readonly string[],
   ) => Answer<{ readonly delivery: DeliveryRecord; readonly webhook: WebhookRecord } | null>;
+  /**
+   * Makes pending deliveries, and turns of webhooks, due at `now` that are due after `latest`, up to `limit` of them;
+   * returns how many.
+   */
+  readonly recallDeliveries: (now: number, latest: number, limit: number) => Answer<number>;
   /** When the delivery that waits longest was, or is, due; null where none waits. */
   readonly nextDueAt: () => Answer<number | null>;
   /** Writes the outcome of a claimed delivery. One that was removed, put back or claimed anew meanwhile is passed over. */

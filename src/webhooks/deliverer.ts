@@ -7,6 +7,7 @@ import type { AttemptOutcome, DeliveryRecord, WebhookPort, WebhookRecord } from 
 import { afterAttempt, isTaken } from "./delivery-schedule.ts";
 import { createDeliveryShares, type DeliverySharesSettings } from "./delivery-shares.ts";
 import { removeOldDeliveries } from "./old-deliveries.ts";
+import { recallStranded } from "./recalled-deliveries.ts";
 import { signedHeaders } from "./signature.ts";
 
 export type DelivererDependencies = {
@@ -53,6 +54,8 @@ export const DELIVERY_LIMITS = {
 const ANSWER_BYTES_MAX = 1_024;
 const POLL_MS = 500;
 const PRUNE_MS = 60_000;
+/** How long a clock that is set back may hold deliveries up. */
+const RECALL_MS = 60_000;
 
 /** Sends due deliveries: a bounded number at a time, each account within its share. */
 export function createDeliverer(dependencies: DelivererDependencies): Deliverer {
@@ -157,6 +160,8 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
 
   const prune = () => removeOldDeliveries(store, retentionClock.now(), stop.signal);
 
+  const recall = () => recallStranded(store, clock.now(), stop.signal);
+
   const reap = async (): Promise<void> => void (await store.reapDeliveries());
 
   const idle = async (): Promise<void> => {
@@ -167,10 +172,12 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     idle,
     async start() {
       await guarded(reap);
+      await guarded(recall);
       void pump();
       void guarded(prune);
       timers.push(setInterval(() => void pump(), POLL_MS));
       timers.push(setInterval(() => void guarded(prune), PRUNE_MS));
+      timers.push(setInterval(() => void guarded(recall), RECALL_MS));
       // Only a store that processes share lets one of them take over what another was sending.
       if (reapEveryMs !== null) timers.push(setInterval(() => void guarded(reap), reapEveryMs));
     },

@@ -24,6 +24,11 @@ const FAILING_MAX_MS = 5 * DAY_MS;
 const JITTER = 0.1;
 /** The longest wait that a receiver may ask for. */
 const RETRY_AFTER_MAX_MS = DAY_MS;
+/** The longest time from a failed attempt to the next, some 26 hours. */
+export const RETRY_WAIT_MAX_MS = Math.max(
+  Math.round(Math.max(...RETRY_DELAYS_MS) * (1 + JITTER)),
+  RETRY_AFTER_MAX_MS,
+);
 const GONE = 410;
 
 /** Whether a receiver has taken a delivery: the head of its answer says so, whatever becomes of the body. */

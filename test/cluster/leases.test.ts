@@ -4,6 +4,8 @@ import { createInputsInReading } from "../../src/jobs/inputs-in-reading.ts";
 import { createJobEraser } from "../../src/jobs/job-eraser.ts";
 import { frameBytes } from "../../src/jobs/uploads/part-frames.ts";
 import { createSharedParts } from "../../src/jobs/uploads/shared-parts.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { DAY_MS } from "../../src/platform/days.ts";
 import type { AnnouncedJob } from "../../src/store/lease-port.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { claimed, finish, finishedChunk, jobRecord, startedJob } from "../store/job-conformance.ts";
@@ -242,6 +244,15 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     await two.endAttempt(taken, NOON, outcome, end("delivered"));
     const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
     expect(await one.deliveryPage(page)).toMatchObject([{ state: "delivered", status: 200, attempts: 1 }]);
+  });
+
+  test("a node whose clock is days behind has no retry made before its time", async () => {
+    await one.createWebhook(webhookRecord("wh_1"), 20, null);
+    const now = Math.floor(systemClock.now());
+    await one.addDelivery(webhookRecord("wh_1"), event("job.failed", now + DAY_MS), () => null);
+    const behind = now - 9 * DAY_MS;
+    expect(await two.recallDeliveries(behind, behind + DAY_MS, 9)).toBe(0);
+    expect(await one.nextDueAt()).toBe(now + DAY_MS);
   });
 
   test("a delivery whose lease has ended is given up where its webhook was disabled meanwhile", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
-import type { Clock } from "../../src/platform/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { DELIVERIES_AT_ONCE_MAX } from "../../src/store/delivery-steps.ts";
 import type { Store } from "../../src/store/port.ts";
 import { TEST_DELIVERIES_MAX } from "../../src/store/test-deliveries.ts";
@@ -206,6 +206,30 @@ export function describeWebhooks(
         null,
         null,
       ]);
+    });
+
+    test("what is due after a time, delivery or turn, is recalled in steps, and what is due before it stays", async () => {
+      const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
+      const [webhook, other] = await store.webhooksOf("acc_a");
+      if (webhook === undefined || other === undefined) throw new Error("no webhooks");
+      // A shared store compares with the clock of its server.
+      const now = Math.floor(systemClock.now());
+      const hours = (n: number) => now + n * 3_600_000;
+      const add = (to: WebhookRecord, n: number) => added(store, to, event("job.failed", hours(n)));
+      for (const n of [1, 26, 28, 29]) await add(webhook, n);
+      // The clock was ahead when this one had its turn: its other delivery is behind a turn that is far ahead.
+      for (const n of [-2, -1]) await add(other, n);
+      await claimedDelivery(store, hours(90));
+      const due = async (n: number) => {
+        const claim = await store.claimDelivery(hours(n), []);
+        return claim === null ? null : (claim.delivery.createdAt - now) / 3_600_000;
+      };
+      expect(await due(0.9)).toBeNull();
+      const recall = async () => await store.recallDeliveries(now, hours(27), 2);
+      expect([await recall(), await recall(), await recall()]).toEqual([2, 1, 0]);
+      const found = new Set([await due(0), await due(0), await due(0), await due(0)]);
+      expect(found).toEqual(new Set([-1, 28, 29, null]));
+      expect([await due(0.9), await due(1), await due(25), await due(26)]).toEqual([null, 1, null, 26]);
     });
 
     test("a disabled webhook has no attempts left, and gets none from a delivery in flight", async () => {

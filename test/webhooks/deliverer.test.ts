@@ -311,6 +311,22 @@ test("the schedule is kept across restarts, and ends after ten attempts", async 
   });
 });
 
+test("a retry whose time was set by a clock that was days ahead is made once the clock is right", async () => {
+  const { url, sent } = receiver((_, count) => new Response(null, { status: count === 1 ? 500 : 200 }));
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  w.clock.advance(9 * DAY_MS);
+  w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  w.clock.advance(-9 * DAY_MS);
+  await w.deliver();
+  expect(sent).toHaveLength(1);
+  await w.deliverer.start();
+  await w.deliverer.idle();
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([{ state: "delivered", attempts: 2 }]);
+});
+
 /** A process that has begun to send one event. */
 function midway(dataDir: string) {
   const { url, sent } = receiver(() => new Response());

@@ -20,6 +20,7 @@ import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text"
 import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text" };
 import deliveryClaims from "./migrations/0009_delivery_claims.sql" with { type: "text" };
 import testDeliveries from "./migrations/0010_test_deliveries.sql" with { type: "text" };
+import waitingDeliveries from "./migrations/0011_waiting_deliveries.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0008_signing_keys", sql: signingKeys },
   { name: "0009_delivery_claims", sql: deliveryClaims },
   { name: "0010_test_deliveries", sql: testDeliveries },
+  { name: "0011_waiting_deliveries", sql: waitingDeliveries },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

@@ -443,6 +443,7 @@ export const webhookDeliveries = pgTable(
     index("webhook_deliveries_sending").on(table.leaseUntil).where(sql`${table.state} = 'sending'`),
     index("webhook_deliveries_by_webhook").on(table.webhookId, table.createdAt, table.deliveryId),
     index("webhook_deliveries_by_age").on(table.createdAt),
+    index("webhook_deliveries_waiting").on(table.nextAttemptAt).where(sql`${table.state} = 'pending'`),
     index("webhook_deliveries_tests")
       .on(table.webhookId, table.createdAt, table.deliveryId)
       .where(sql`${table.type} = 'webhook.test'`),

@@ -5,6 +5,7 @@ import type { Connection } from "../connection/connection.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { hasEnded, SERVER_NOW } from "../connection/server-clock.ts";
 import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
+import { recallDeliveries } from "./recalled-deliveries.ts";
 import {
   applyChange,
   DELIVERY_COLUMNS,
@@ -18,7 +19,10 @@ import { giveUpPending, hasten, isPending, queueWebhook } from "./webhook-turns.
 /** Longer than an attempt may take: a process that did not end it by then is gone. */
 const LEASE_MS = 30_000;
 
-type DeliveryQueueCases = Pick<WebhookPort, "claimDelivery" | "nextDueAt" | "endAttempt" | "reapDeliveries">;
+type DeliveryQueueCases = Pick<
+  WebhookPort,
+  "claimDelivery" | "recallDeliveries" | "nextDueAt" | "endAttempt" | "reapDeliveries"
+>;
 
 /** The queue of deliveries that all nodes send from. `processId` is of this process alone. */
 export function deliveryQueueCases({ transact, read }: Connection, processId: string): DeliveryQueueCases {
@@ -72,6 +76,8 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
         }
       });
     },
+
+    recallDeliveries: (now, latest, limit) => transact((orm) => recallDeliveries(orm, now, latest, limit)),
 
     nextDueAt: () =>
       read(async (orm) => {

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, inArray, lt, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lt, ne, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import { isBehind } from "../../conditions.ts";
 import type { AttemptEnd, AttemptOutcome, DeliveryPage, DeliveryRecord } from "../../webhook-port.ts";
@@ -117,6 +117,22 @@ export function createDeliveryStatements(orm: Orm) {
         .where(inArray(deliveries.deliveryId, some))
         .returning({ deliveryId: deliveries.deliveryId })
         .all().length;
+    },
+
+    /** Makes up to `limit` deliveries due at `now` that are pending until after `latest`; returns the webhook of each. */
+    recall: (now: number, latest: number, limit: number): string[] => {
+      const some = orm
+        .select({ deliveryId: deliveries.deliveryId })
+        .from(deliveries)
+        .where(and(isPending, gt(deliveries.nextAttemptAt, latest)))
+        .limit(limit);
+      return orm
+        .update(deliveries)
+        .set({ nextAttemptAt: now })
+        .where(inArray(deliveries.deliveryId, some))
+        .returning({ webhookId: deliveries.webhookId })
+        .all()
+        .map(({ webhookId }) => webhookId);
     },
 
     sending: (): DeliveryRecord[] => orm.select().from(deliveries).where(isSending).all(),

@@ -99,6 +99,13 @@ export function createWebhookCases(
         }
       }, "with_sync");
     },
+    recallDeliveries: (now, latest, limit) =>
+      transact(() => {
+        const turns = webhooks.recall(now, latest, limit);
+        const recalled = deliveries.recall(now, latest, limit - turns);
+        for (const webhookId of new Set(recalled)) webhooks.hasten(webhookId, now);
+        return turns + recalled.length;
+      }),
     nextDueAt: webhooks.nextDueAt,
     endAttempt: ({ deliveryId, claims }, at, outcome, end) =>
       transact(() => {

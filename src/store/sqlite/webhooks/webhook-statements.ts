@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, lte, notInArray, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, lte, notInArray, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import type { WebhookChange, WebhookRecord } from "../../webhook-port.ts";
 import type { Orm } from "../connection/orm.ts";
@@ -82,6 +82,23 @@ export function createWebhookStatements(orm: Orm, deliveries: Deliveries) {
         .where(eq(webhooks.webhookId, webhookId))
         .run();
       due.changed();
+    },
+
+    /** Gives up to `limit` webhooks a turn at `now` that have none before `latest`; returns how many. */
+    recall: (now: number, latest: number, limit: number): number => {
+      const some = orm
+        .select({ webhookId: webhooks.webhookId })
+        .from(webhooks)
+        .where(and(isNotNull(webhooks.dueAt), gt(webhooks.dueAt, latest)))
+        .limit(limit);
+      const recalled = orm
+        .update(webhooks)
+        .set({ dueAt: now })
+        .where(inArray(webhooks.webhookId, some))
+        .returning({ webhookId: webhooks.webhookId })
+        .all();
+      due.changed();
+      return recalled.length;
     },
 
     insert: (webhook: WebhookRecord): void => {
