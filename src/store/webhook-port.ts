@@ -25,11 +25,18 @@ export type WebhookRecord = {
   readonly createdAt: number;
   /** When the first attempt failed since the last one that succeeded. */
   readonly failingSince: number | null;
+  /** When the last one failed; like `failingMs` it says nothing while `failingSince` is null. */
+  readonly failedAt: number | null;
+  /** How long it has failed by then, without what is too long between two attempts. */
+  readonly failingMs: number;
 };
+
+/** The failures of a webhook without a success among them. */
+export type WebhookFailures = Pick<WebhookRecord, "failingSince" | "failedAt" | "failingMs">;
 
 /** What becomes of a webhook; what is left out stays. */
 export type WebhookChange = Partial<
-  Pick<WebhookRecord, "url" | "events" | "disabledReason" | "secret" | "formerSecrets" | "failingSince">
+  Pick<WebhookRecord, "url" | "events" | "disabledReason" | "secret" | "formerSecrets"> & WebhookFailures
 >;
 
 export type DeliveryState = "pending" | "sending" | "delivered" | "failed";
@@ -74,7 +81,7 @@ export type AttemptEnd = {
   readonly state: Exclude<DeliveryState, "sending">;
   readonly nextAttemptAt: number | null;
   /** Of the webhook; left out, it stays. */
-  readonly webhook: Pick<WebhookChange, "disabledReason" | "failingSince">;
+  readonly webhook: Pick<WebhookChange, "disabledReason" | keyof WebhookFailures>;
   /** The webhook as it was when its own address was tried; left out for an address of a job. */
   readonly claimed?: Pick<WebhookRecord, "url" | "failingSince">;
 };

@@ -1,6 +1,6 @@
 import { retryAfterMs } from "../net/retry-after.ts";
 import { DAY_MS } from "../platform/days.ts";
-import type { AttemptEnd, AttemptOutcome, DeliveryRecord, WebhookRecord } from "../store/webhook-port.ts";
+import type { AttemptEnd, AttemptOutcome, DeliveryRecord, WebhookFailures } from "../store/webhook-port.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -38,7 +38,7 @@ export function isTaken(status: number | null): boolean {
 
 export type EndedAttempt = {
   readonly delivery: Pick<DeliveryRecord, "scheduled" | "url">;
-  readonly webhook: Pick<WebhookRecord, "failingSince">;
+  readonly webhook: WebhookFailures;
   readonly outcome: Pick<AttemptOutcome, "status">;
   /** The Retry-After header of the response. */
   readonly retryAfter: string | null;
@@ -48,7 +48,7 @@ export type EndedAttempt = {
 };
 
 /**
- * Decides what follows an attempt: 2xx is success; 410 disables the webhook, as do five days without a success; otherwise
+ * Decides what follows an attempt: 2xx is success; 410 disables the webhook, as do five days of failures; otherwise
  * the schedule's next retry. The responses of a job's own address do not count for a webhook.
  */
 export function afterAttempt({
@@ -65,17 +65,34 @@ export function afterAttempt({
     return { state: "delivered", nextAttemptAt: null, webhook: isOwn ? { failingSince: null } : {} };
   }
   const failed = { state: "failed", nextAttemptAt: null } as const;
-  const failingSince = webhook.failingSince ?? at;
+  const failures = withFailure(webhook, at);
   if (status === GONE) {
-    return { ...failed, webhook: isOwn ? { disabledReason: "gone", failingSince } : {} };
+    return { ...failed, webhook: isOwn ? { ...failures, disabledReason: "gone" } : {} };
   }
-  if (isOwn && at - failingSince >= FAILING_MAX_MS) {
-    return { ...failed, webhook: { disabledReason: "failing", failingSince } };
+  if (isOwn && failures.failingMs >= FAILING_MAX_MS) {
+    return { ...failed, webhook: { ...failures, disabledReason: "failing" } };
   }
-  const ofWebhook = isOwn ? { failingSince } : {};
+  const ofWebhook = isOwn ? failures : {};
   const delayMs = RETRY_DELAYS_MS[delivery.scheduled];
   if (delayMs === undefined) return { ...failed, webhook: ofWebhook };
   const asked = Math.min(retryAfterMs(retryAfter, at) ?? 0, RETRY_AFTER_MAX_MS);
   const waitMs = Math.max(Math.round(delayMs * (1 + JITTER * random)), asked);
   return { state: "pending", nextAttemptAt: at + waitMs, webhook: ofWebhook };
+}
+
+/**
+ * Adds a failure. The time since the one before it counts up to the longest wait of a retry: a week without events, a server
+ * that is down or a clock that jumps is no time in which the webhook failed.
+ */
+function withFailure({ failingSince, failedAt, failingMs }: WebhookFailures, at: number): WebhookFailures {
+  if (failingSince === null) return { failingSince: at, failedAt: at, failingMs: 0 };
+  // Before it: of a series of failures that has ended, or not written by a former version.
+  const isOfSeries = failedAt !== null && failedAt >= failingSince;
+  const sinceMs = at - (isOfSeries ? failedAt : failingSince);
+  return {
+    // Later than now by a clock that was set back.
+    failingSince: Math.min(failingSince, at),
+    failedAt: at,
+    failingMs: (isOfSeries ? failingMs : 0) + Math.min(Math.max(sinceMs, 0), RETRY_WAIT_MAX_MS),
+  };
 }

@@ -105,6 +105,8 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
         formerSecrets: [],
         createdAt: Math.floor(clock.now()),
         failingSince: null,
+        failedAt: null,
+        failingMs: 0,
       };
       const created = { ...webhookView(webhook), secret: webhook.secret };
       return after(store.createWebhook(webhook, WEBHOOKS_MAX, replyOf(created)), (isCreated) => {

@@ -11,7 +11,8 @@ import { clock, NOON, replyRecord, signUp } from "./store-conformance.ts";
 export function webhookRecord(webhookId: string, more: Partial<WebhookRecord> = {}): WebhookRecord {
   return {
     ...{ webhookId, accountId: "acc_a", url: "https://a.example/", events: null, description: null },
-    ...{ disabledReason: null, secret: "whsec_a", formerSecrets: [], createdAt: NOON, failingSince: null },
+    ...{ disabledReason: null, secret: "whsec_a", formerSecrets: [], createdAt: NOON },
+    ...{ failingSince: null, failedAt: null, failingMs: 0 },
     ...more,
   };
 }
@@ -190,13 +191,14 @@ export function describeWebhooks(
       const { deliveryId } = await added(store, webhook);
       const first = await claimedDelivery(store);
       expect(first.deliveryId).toBe(deliveryId);
-      const again = { state: "pending", nextAttemptAt: NOON + 50, webhook: { failingSince: NOON } } as const;
+      const failures = { failingSince: NOON, failedAt: NOON + 1, failingMs: 1 };
+      const again = { state: "pending", nextAttemptAt: NOON + 50, webhook: failures } as const;
       await store.endAttempt(first, NOON + 1, GOT_500, again);
       const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
       expect(await store.deliveryPage(page)).toMatchObject([
         { state: "pending", attempts: 1, scheduled: 1, status: 500, latencyMs: 12, lastAttemptAt: NOON + 1 },
       ]);
-      expect((await store.findWebhook("acc_a", "wh_1"))?.failingSince).toBe(NOON);
+      expect(await store.findWebhook("acc_a", "wh_1")).toEqual({ ...webhook, ...failures });
       expect([await store.nextDueAt(), await store.claimDelivery(NOON + 49, [])]).toEqual([NOON + 50, null]);
       const second = await claimedDelivery(store, NOON + 50);
       expect(second.attempts).toBe(1);

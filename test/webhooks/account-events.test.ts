@@ -45,6 +45,8 @@ function listen(
       formerSecrets: [],
       createdAt: clock.now(),
       failingSince: null,
+      failedAt: null,
+      failingMs: 0,
     },
     20,
     null,

@@ -439,7 +439,7 @@ test("410 disables the webhook and ends its pending deliveries; enabled again it
   expect(sent).toHaveLength(2);
 });
 
-test("five days without a success disable the webhook, and the list has the reason", async () => {
+test("five days of failures disable the webhook, and the list has the reason", async () => {
   const { url } = receiver(() => new Response(null, { status: 503 }));
   const w = world();
   const accountId = w.account();
@@ -453,6 +453,48 @@ test("five days without a success disable the webhook, and the list has the reas
   expect(w.webhooks.list(accountId).data).toMatchObject([{ enabled: false, disabled_reason: "failing" }]);
   const waiting = w.deliveries(accountId, webhook_id).filter((each) => each.next_attempt_at !== null);
   expect(waiting).toEqual([]);
+});
+
+test("a failing webhook is disabled by no jump of the clock, and its failures are of no time to come", async () => {
+  const { url } = receiver(() => new Response(null, { status: 503 }));
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  const startedAt = w.clock.now();
+  for (const jumpMs of [0, 30 * DAY_MS, -60 * DAY_MS, 30 * DAY_MS]) {
+    w.clock.advance(jumpMs);
+    for (let n = 0; n < 3; n += 1) w.webhooks.test(accountId, webhook_id, () => null);
+    await w.deliverer.start();
+    await w.deliverer.idle();
+    expect(w.webhooks.list(accountId).data).toMatchObject([{ enabled: true }]);
+  }
+  expect(w.clock.now()).toBe(startedAt);
+  const [webhook] = w.webhooks.list(accountId).data;
+  expect(Date.parse(webhook?.failing_since ?? "")).toBeLessThanOrEqual(startedAt);
+});
+
+test("a webhook without events for weeks, behind a success or a failure, is not disabled by the next failure", async () => {
+  let status = 200;
+  const { url } = receiver(() => new Response(null, { status }));
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  const send = async () => {
+    w.webhooks.test(accountId, webhook_id, () => null);
+    await w.deliver();
+  };
+  await send();
+  status = 503;
+  for (let event = 0; event < 2; event += 1) {
+    w.clock.advance(14 * DAY_MS);
+    await send();
+    expect(w.webhooks.list(accountId).data).toMatchObject([{ enabled: true }]);
+    for (const delayMs of event === 0 ? RETRY_DELAYS_MS : []) {
+      w.clock.advance(delayMs);
+      await w.deliver();
+    }
+  }
+  expect(w.deliveries(accountId, webhook_id).at(1)).toMatchObject({ state: "failed", attempts: 10 });
 });
 
 test("during a rotation both secrets sign; after the overlap the new one alone", async () => {

@@ -21,6 +21,7 @@ import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text"
 import deliveryClaims from "./migrations/0009_delivery_claims.sql" with { type: "text" };
 import testDeliveries from "./migrations/0010_test_deliveries.sql" with { type: "text" };
 import waitingDeliveries from "./migrations/0011_waiting_deliveries.sql" with { type: "text" };
+import failingTime from "./migrations/0012_failing_time.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0009_delivery_claims", sql: deliveryClaims },
   { name: "0010_test_deliveries", sql: testDeliveries },
   { name: "0011_waiting_deliveries", sql: waitingDeliveries },
+  { name: "0012_failing_time", sql: failingTime },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

@@ -403,6 +403,8 @@ export const webhooks = pgTable(
     formerSecrets: text("former_secrets").notNull(),
     createdAt: integer("created_at").notNull(),
     failingSince: integer("failing_since"),
+    failedAt: integer("failed_at"),
+    failingMs: integer("failing_ms").notNull().default(0),
     dueAt: integer("due_at"),
   },
   (table) => [

@@ -20,6 +20,7 @@ import eventNumbers from "./migrations/0008_event_numbers.sql" with { type: "tex
 import deliveryClaims from "./migrations/0009_delivery_claims.sql" with { type: "text" };
 import testDeliveries from "./migrations/0010_test_deliveries.sql" with { type: "text" };
 import waitingDeliveries from "./migrations/0011_waiting_deliveries.sql" with { type: "text" };
+import failingTime from "./migrations/0012_failing_time.sql" with { type: "text" };
 
 /** All steps, oldest first. They are part of the program, as a single executable has no files beside it. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0009_delivery_claims", sql: deliveryClaims },
   { name: "0010_test_deliveries", sql: testDeliveries },
   { name: "0011_waiting_deliveries", sql: waitingDeliveries },
+  { name: "0012_failing_time", sql: failingTime },
 ];
 
 /**

@@ -314,6 +314,8 @@ export const webhooks = sqliteTable(
     formerSecrets: text("former_secrets").notNull(),
     createdAt: integer("created_at").notNull(),
     failingSince: integer("failing_since"),
+    failedAt: integer("failed_at"),
+    failingMs: integer("failing_ms").notNull().default(0),
     dueAt: integer("due_at"),
   },
   (table) => [
