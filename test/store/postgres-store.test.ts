@@ -4,6 +4,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { MIGRATIONS, migrate } from "../../src/store/postgres/migrations.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
+import { readInBatches } from "../../src/store/postgres/table-batches.ts";
 import { carryTables } from "../../src/store/postgres/table-target.ts";
 import {
   emptyDatabase,
@@ -90,6 +91,30 @@ if (!isPostgresInstalled) {
     const dead = url.replace(`:${server.port}/`, ":1/");
     await expect(openBehind(url, dead)).rejects.toThrow(/^DATABASE_DIRECT_URL: the database cannot be used/);
     await expect(openBehind(dead, url)).rejects.toThrow(/^DATABASE_URL: the database cannot be used/);
+  });
+
+  test("a table is read back in batches of a bound of bytes, whatever the sizes of its rows", async () => {
+    await using sql = new SQL(await server.createDatabase(), { max: 1 });
+    await sql`CREATE TABLE sized (n bigint, body bytea, said text, flag boolean)`;
+    await sql`
+      INSERT INTO sized SELECT n, convert_to(repeat('x', CASE WHEN n % 500 = 7 THEN 9000 ELSE n % 90 END), 'UTF8'),
+        CASE WHEN n % 3 = 0 THEN 'é' END, n % 2 = 0 FROM generate_series(1, 5000) AS n`;
+    const columns = [
+      { name: "n", type: "bigint", isIdentity: false },
+      { name: "body", type: "bytea", isIdentity: false },
+      { name: "said", type: "text", isIdentity: false },
+      { name: "flag", type: "boolean", isIdentity: false },
+    ];
+    const ids: number[] = [];
+    await sql.begin(async (transaction) => {
+      for await (const rows of readInBatches(transaction, "sized", columns, 10_000)) {
+        expect(rows.length).toBeGreaterThan(0);
+        const bytes = Buffer.byteLength(rows.flat().join(""));
+        if (rows.length > 1) expect(bytes).toBeLessThanOrEqual(10_000);
+        ids.push(...rows.map(([n]) => Number(n)));
+      }
+    });
+    expect(ids.sort((one, other) => one - other)).toEqual(Array.from({ length: 5_000 }, (_, n) => n + 1));
   });
 
   test("a database in an encoding without all of Unicode is refused, with what to do", async () => {

@@ -1,12 +1,13 @@
 import { SQL, type TransactionSQL } from "bun";
 import { StoreOpenError } from "../storage-error.ts";
-import { createTableSum, type TableSource, type TableSum, type TextRow } from "../table-rows.ts";
+import { createTableSum, type TableSource, type TableSum } from "../table-rows.ts";
 import { urlsOf } from "./connection/database-url.ts";
 import { requireOneDatabase } from "./connection/one-database.ts";
 import { asOpenError } from "./connection/postgres-error.ts";
 import { createPrimaryFinder } from "./connection/servers.ts";
 import { withoutNul } from "./foreign-text.ts";
 import { migrate } from "./migrations.ts";
+import { readInBatches, type TargetColumn } from "./table-batches.ts";
 
 /** A table that was carried over: the same in both stores. */
 export type CarriedTable = TableSum & { readonly name: string };
@@ -19,9 +20,6 @@ export type Carried = {
 
 const BATCH_ROWS = 2_000;
 const BATCH_CHARACTERS = 4_000_000;
-/** Tables whose rows may be large: a few of them are read at a time. */
-const LARGE: ReadonlySet<string> = new Set(["idempotent_replies", "job_inputs", "job_results"]);
-const LARGE_BATCH_ROWS = 16;
 
 /** What a node that was started on an empty database has written. */
 const OVERWRITTEN: ReadonlySet<string> = new Set(["kept_clock"]);
@@ -67,7 +65,6 @@ async function connect(text: string): Promise<SQL> {
 }
 
 type Target = { readonly source: TableSource; readonly columns: readonly TargetColumn[] };
-type TargetColumn = { readonly name: string; readonly type: string; readonly isIdentity: boolean };
 
 async function carry(sql: TransactionSQL, sources: readonly TableSource[]): Promise<Carried> {
   const targets: Target[] = [];
@@ -171,17 +168,9 @@ async function compareAll(
 }
 
 async function sumOf(sql: TransactionSQL, { source, columns }: Target): Promise<TableSum> {
-  const texts = columns.map(({ name, type }) =>
-    type === "boolean" ? `${name}::integer::text AS ${name}` : `${name}::text AS ${name}`,
-  );
-  await sql.unsafe(`DECLARE carried NO SCROLL CURSOR FOR SELECT ${texts.join(", ")} FROM ${source.name}`);
   const sum = createTableSum();
-  const batchRows = LARGE.has(source.name) ? LARGE_BATCH_ROWS : BATCH_ROWS;
-  for (;;) {
-    const rows: readonly TextRow[] = await sql.unsafe(`FETCH ${batchRows} FROM carried`).values();
+  for await (const rows of readInBatches(sql, source.name, columns, BATCH_CHARACTERS)) {
     for (const row of rows) sum.add(row);
-    if (rows.length < batchRows) break;
   }
-  await sql.unsafe("CLOSE carried");
   return sum.result();
 }
