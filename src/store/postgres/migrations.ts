@@ -18,10 +18,7 @@ import plainGroups from "./migrations/0005_plain_groups.sql" with { type: "text"
 import atOnce from "./migrations/0006_at_once.sql" with { type: "text" };
 import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text" };
 import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text" };
-import deliveryClaims from "./migrations/0009_delivery_claims.sql" with { type: "text" };
-import testDeliveries from "./migrations/0010_test_deliveries.sql" with { type: "text" };
-import waitingDeliveries from "./migrations/0011_waiting_deliveries.sql" with { type: "text" };
-import failingTime from "./migrations/0012_failing_time.sql" with { type: "text" };
+import webhookAttempts from "./migrations/0009_webhook_attempts.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -34,10 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0006_at_once", sql: atOnce },
   { name: "0007_few_accounts", sql: fewAccounts },
   { name: "0008_signing_keys", sql: signingKeys },
-  { name: "0009_delivery_claims", sql: deliveryClaims },
-  { name: "0010_test_deliveries", sql: testDeliveries },
-  { name: "0011_waiting_deliveries", sql: waitingDeliveries },
-  { name: "0012_failing_time", sql: failingTime },
+  { name: "0009_webhook_attempts", sql: webhookAttempts },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

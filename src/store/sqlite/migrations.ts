@@ -17,10 +17,7 @@ import webhooks from "./migrations/0005_webhooks.sql" with { type: "text" };
 import alerts from "./migrations/0006_alerts.sql" with { type: "text" };
 import unreplaced from "./migrations/0007_unreplaced.sql" with { type: "text" };
 import eventNumbers from "./migrations/0008_event_numbers.sql" with { type: "text" };
-import deliveryClaims from "./migrations/0009_delivery_claims.sql" with { type: "text" };
-import testDeliveries from "./migrations/0010_test_deliveries.sql" with { type: "text" };
-import waitingDeliveries from "./migrations/0011_waiting_deliveries.sql" with { type: "text" };
-import failingTime from "./migrations/0012_failing_time.sql" with { type: "text" };
+import webhookAttempts from "./migrations/0009_webhook_attempts.sql" with { type: "text" };
 
 /** All steps, oldest first. They are part of the program, as a single executable has no files beside it. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -33,10 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0006_alerts", sql: alerts },
   { name: "0007_unreplaced", sql: unreplaced },
   { name: "0008_event_numbers", sql: eventNumbers },
-  { name: "0009_delivery_claims", sql: deliveryClaims },
-  { name: "0010_test_deliveries", sql: testDeliveries },
-  { name: "0011_waiting_deliveries", sql: waitingDeliveries },
-  { name: "0012_failing_time", sql: failingTime },
+  { name: "0009_webhook_attempts", sql: webhookAttempts },
 ];
 
 /**

@@ -1,1 +1,0 @@
-CREATE INDEX "webhook_deliveries_tests" ON "webhook_deliveries" USING btree ("webhook_id","created_at","delivery_id") WHERE "webhook_deliveries"."type" = 'webhook.test';
