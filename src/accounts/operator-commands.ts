@@ -10,6 +10,7 @@ import type { AccountingStore } from "../store/port.ts";
 import type { Accounts } from "./accounts.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { hashedKeyRecord } from "./key-rotation.ts";
+import { answered, type OperatorOutcome, summaryOf } from "./operator-outcome.ts";
 
 /** A command of an operator. It names an account by its id or its mailbox. */
 export type OperatorAsk = {
@@ -40,11 +41,6 @@ export const OPERATOR_ACTIONS = [
 ] as const;
 
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
-
-/** The outcome of a command; a sentence for one that failed. */
-export type OperatorOutcome =
-  | { readonly ok: true; readonly result: unknown }
-  | { readonly ok: false; readonly reason: string };
 
 export type Operators = {
   /** Runs a command and records it under the name of `operator`. */
@@ -110,22 +106,19 @@ export function createOperators(dependencies: {
       case "new-key":
         if (!/^[0-9a-f]{64}$/.test(ask.keyHash ?? ""))
           return { ok: false, reason: "There is no hash of a key." };
-        await store.recordAct(act);
-        await store.rotateKey(
-          hashedKeyRecord(ask.keyHash ?? "", accountId, now),
-          { keyId: null, endsAt: now },
-          null,
-        );
-        keyRing.forget(accountId);
-        return done({ account_id: accountId });
+        return answered(ask.asked, { account_id: accountId }, (answer) =>
+          store.replaceKeys(hashedKeyRecord(ask.keyHash ?? "", accountId, now), act, answer),
+        ).finally(() => keyRing.forget(accountId));
       case "erase":
         // Finished months are closed first, so that the current one ends now.
         await meter.flush(accountId);
         await meter.ledger(accountId);
-        await store.eraseAccount(accountId, now, act);
-        meter.forget(accountId);
-        keyRing.forget(accountId);
-        return done({ account_id: accountId, erased_at: secondOf(now) });
+        return answered(ask.asked, { account_id: accountId, erased_at: secondOf(now) }, (answer) =>
+          store.eraseAccount(accountId, now, act, answer),
+        ).finally(() => {
+          meter.forget(accountId);
+          keyRing.forget(accountId);
+        });
       default:
         await store.recordAct(act);
         return done({ ...(await accounts.view(accountId)), suspended: account.suspendedAt !== null });
@@ -184,16 +177,5 @@ export function createOperators(dependencies: {
       timer.unref();
       return () => clearInterval(timer);
     },
-  };
-}
-
-function summaryOf({ accountId, email, plan, createdAt, suspendedAt, erasedAt }: AccountRecord) {
-  return {
-    account_id: accountId,
-    email,
-    plan,
-    created_at: secondOf(createdAt),
-    suspended: suspendedAt !== null,
-    erased: erasedAt !== null,
   };
 }

@@ -1,5 +1,5 @@
 import type { Answer } from "../platform/answer.ts";
-import type { AccountRecord } from "./account-records.ts";
+import type { AccountRecord, KeyRecord } from "./account-records.ts";
 
 /** What an operator asks of a running server; without an outcome until it is done. */
 export type OperatorCommand = {
@@ -13,6 +13,9 @@ export type OperatorCommand = {
 
 /** The outcome of a command that must not be run again, and that only its effect is known of. */
 export const UNREPORTED = "";
+
+/** The outcome of a command that is written with its effect: whatever ends the server, it is not run twice. */
+export type CommandAnswer = { readonly commandId: number; readonly outcome: string };
 
 /** What an operator did. It never changes and never goes. */
 export type OperatorAct = {
@@ -47,6 +50,12 @@ export type OperatorPort = {
     act: Omit<OperatorAct, "actId">,
     commandId?: number,
   ) => Answer<void>;
+  /** Ends all keys of an account as the given one begins. */
+  readonly replaceKeys: (
+    key: KeyRecord,
+    act: Omit<OperatorAct, "actId">,
+    answer?: CommandAnswer,
+  ) => Answer<void>;
   /**
    * Removes the personal data and the keys of an account, and ends its running plan period. Its id, counts and
    * invoices stay.
@@ -55,6 +64,7 @@ export type OperatorPort = {
     accountId: string,
     erasedAt: number,
     act: Omit<OperatorAct, "actId">,
+    answer?: CommandAnswer,
   ) => Answer<void>;
   /** Returns the number by which the outcome is found. */
   readonly askCommand: (command: Omit<OperatorCommand, "commandId" | "outcome">) => Answer<number>;

@@ -7,8 +7,8 @@ import {
   OPERATOR_ACTIONS,
   type OperatorAction,
   type OperatorAsk,
-  type OperatorOutcome,
 } from "../accounts/operator-commands.ts";
+import type { OperatorOutcome } from "../accounts/operator-outcome.ts";
 import { readConfig } from "../app/settings.ts";
 import { createBillingClock } from "../billing/billing-clock.ts";
 import { createMeter } from "../billing/meter.ts";

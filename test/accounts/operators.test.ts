@@ -2,7 +2,9 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { hashApiKey } from "../../src/accounts/api-key.ts";
 import { createOperators, type OperatorAsk } from "../../src/accounts/operator-commands.ts";
+import type { OperatorOutcome } from "../../src/accounts/operator-outcome.ts";
 import {
   type Accounting,
   charge,
@@ -114,14 +116,14 @@ describe("an operator", () => {
   });
 });
 
-test("a credit whose outcome did not reach the disk is given once, and reported after the next start", async () => {
-  await withDirectory(async (dataDir) => {
+/** Runs a command in a process that ends where it would write the outcome, and then in the one that starts next. */
+async function ranAcrossAnEnd(ask: OperatorAsk) {
+  return await withDirectory(async (dataDir) => {
     const clock = handClock("2026-11-01T00:00:00Z");
     const first = openAccounting({ clock, dataDir });
-    const { accountId } = signUp(first, "free", "free@example.com");
-    const command = JSON.stringify({ action: "credit", account: accountId, units: 5 });
+    const { accountId, apiKey } = signUp(first, "free", "free@example.com");
+    const command = JSON.stringify(ask);
     const commandId = first.store.askCommand({ askedAt: clock.now(), operator: "root", command });
-    // The process ends where it would write the outcome.
     const ended = Promise.withResolvers<void>();
     const answerCommand = () => {
       ended.resolve();
@@ -131,28 +133,52 @@ test("a credit whose outcome did not reach the disk is given once, and reported 
     const die = dying.start((error) => ended.reject(error));
     await ended.promise;
     die();
-    expect([first.store.commandOutcome(commandId), first.store.withdrawCommand(commandId)]).toEqual([
-      null,
-      false,
-    ]);
+    const isTakenBack = first.store.withdrawCommand(commandId);
     await first.meter.close();
     first.store.close();
 
+    clock.set("2026-11-01T00:00:05Z");
     const second = openAccounting({ clock, dataDir });
     const problems: unknown[] = [];
     const stop = createOperators(second).start((error) => problems.push(error));
     await until("the outcome", () => second.store.commandOutcome(commandId) !== null);
+    await until("the end of its commands", () => second.store.nextCommand() === null);
     stop();
     expect(problems).toEqual([]);
-    expect(JSON.parse(second.store.commandOutcome(commandId) ?? "")).toMatchObject({
-      ok: true,
-      result: { remaining_units: 1_005 },
-    });
-    expect(second.store.acts(10).map(({ action }) => action)).toEqual(["credit"]);
-    expect(second.store.nextCommand()).toBeNull();
+    const outcome = JSON.parse(second.store.commandOutcome(commandId) ?? "") as OperatorOutcome;
+    const acts = second.store.acts(10).map(({ action }) => action);
+    const keys = second.store.listKeys(accountId, 0).map(({ keyHash, revokedAt }) => [keyHash, revokedAt]);
     await second.meter.close();
     second.store.close();
+    return { accountId, signedUpHash: hashApiKey(apiKey), isTakenBack, outcome, acts, keys };
   });
+}
+
+test("a credit whose outcome did not reach the disk is given once, and reported after the next start", async () => {
+  const ran = await ranAcrossAnEnd({ action: "credit", account: "free@example.com", units: 5 });
+  expect(ran.isTakenBack).toBe(false);
+  expect(ran.outcome).toMatchObject({ ok: true, result: { remaining_units: 1_005 } });
+  expect(ran.acts).toEqual(["credit"]);
+});
+
+test("an erasure whose outcome did not reach the disk is reported as done after the next start", async () => {
+  const ran = await ranAcrossAnEnd({ action: "erase", account: "free@example.com" });
+  expect(ran.isTakenBack).toBe(false);
+  expect(ran.outcome).toEqual({
+    ok: true,
+    result: { account_id: ran.accountId, erased_at: "2026-11-01T00:00:00Z" },
+  });
+  expect(ran.acts).toEqual(["erase"]);
+});
+
+test("a new key whose outcome did not reach the disk is made once, and reported after the next start", async () => {
+  const keyHash = hashApiKey("asy_new");
+  const ran = await ranAcrossAnEnd({ action: "new-key", account: "free@example.com", keyHash });
+  expect(ran.isTakenBack).toBe(false);
+  expect(ran.outcome).toEqual({ ok: true, result: { account_id: ran.accountId } });
+  expect(ran.acts).toEqual(["new-key"]);
+  const madeAt = Date.parse("2026-11-01T00:00:00Z");
+  expect(Object.fromEntries(ran.keys)).toEqual({ [ran.signedUpHash]: madeAt, [keyHash]: null });
 });
 
 /** The command as an operator runs it. */

@@ -556,6 +556,27 @@ export function describeStore(
       expect(await store.nextCommand()).toBeNull();
     });
 
+    test("a command has its outcome from its new key or its erasure on", async () => {
+      const store = await opened();
+      const ask = () => store.askCommand({ askedAt: 1, operator: "ann", command: "{}" });
+      const [first, second] = [await ask(), await ask()];
+      const key = { ...keyRecord("acc_a", "replacing"), createdAt: 10 };
+      await store.replaceKeys(key, { ...act, action: "new-key" }, { commandId: first, outcome: "made" });
+      const working = (await store.listKeys("acc_a", 10)).filter(({ revokedAt }) => revokedAt === null);
+      expect(working.map(({ keyHash }) => keyHash)).toEqual(["replacing"]);
+      expect(await store.commandOutcome(first)).toBe("made");
+      expect((await store.nextCommand())?.commandId).toBe(second);
+      await store.eraseAccount(
+        "acc_a",
+        11,
+        { ...act, action: "erase" },
+        { commandId: second, outcome: "erased" },
+      );
+      expect(await store.commandOutcome(second)).toBe("erased");
+      expect(await store.nextCommand()).toBeNull();
+      expect((await store.acts(2)).map(({ action }) => action)).toEqual(["erase", "new-key"]);
+    });
+
     test("the kept clock is the last one kept", async () => {
       const store = await open(clock);
       expect(await store.findKeptClock()).toBeNull();

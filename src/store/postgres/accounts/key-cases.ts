@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import type { KeyPort } from "../../account-port.ts";
+import type { KeyRecord } from "../../account-records.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
 import { SERVER_NOW, STATEMENT_NOW } from "../connection/server-clock.ts";
@@ -11,9 +12,6 @@ import { KEY_COLUMNS, keysOf } from "./account-rows.ts";
 
 /** The keys of accounts. */
 export function createKeyCases({ transact, read }: Connection): KeyPort {
-  const workingKeys = async (orm: Orm, accountId: string, now: number | SQL<number>) =>
-    (await keysOf(orm, accountId, now)).filter(({ revokedAt }) => revokedAt === null);
-
   return {
     findKey: (keyHash) =>
       read(async (orm) => {
@@ -48,17 +46,7 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;
         check?.(working);
-        // What ends at once ends by the clock that all nodes share, however far ahead this node's is.
-        const isAtOnce = endsAt <= key.createdAt;
-        const end = isAtOnce ? sql<number>`least(${endsAt}::bigint, ${STATEMENT_NOW})` : endsAt;
-        for (const { keyHash } of replaced) {
-          const isLater = or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, end));
-          await orm
-            .update(apiKeys)
-            .set({ expiresAt: end, rotatesAt: end, ...(isAtOnce ? { revokedAt: end } : {}) })
-            .where(and(eq(apiKeys.keyHash, keyHash), isLater));
-        }
-        await orm.insert(apiKeys).values(key);
+        await replace(orm, replaced, key, endsAt);
         await putReply(orm, reply);
         return true;
       }),
@@ -112,4 +100,36 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
         return marked.length;
       }),
   };
+}
+
+/** Ends all keys of an account as the given one begins. The account is locked. */
+export async function replaceKeys(orm: Orm, key: KeyRecord): Promise<void> {
+  await replace(orm, await workingKeys(orm, key.accountId, key.createdAt), key, key.createdAt);
+}
+
+async function workingKeys(
+  orm: Orm,
+  accountId: string,
+  now: number | SQL<number>,
+): Promise<readonly KeyRecord[]> {
+  return (await keysOf(orm, accountId, now)).filter(({ revokedAt }) => revokedAt === null);
+}
+
+async function replace(
+  orm: Orm,
+  replaced: readonly KeyRecord[],
+  key: KeyRecord,
+  endsAt: number,
+): Promise<void> {
+  // What ends at once ends by the clock that all nodes share, however far ahead this node's is.
+  const isAtOnce = endsAt <= key.createdAt;
+  const end = isAtOnce ? sql<number>`least(${endsAt}::bigint, ${STATEMENT_NOW})` : endsAt;
+  for (const { keyHash } of replaced) {
+    const isLater = or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, end));
+    await orm
+      .update(apiKeys)
+      .set({ expiresAt: end, rotatesAt: end, ...(isAtOnce ? { revokedAt: end } : {}) })
+      .where(and(eq(apiKeys.keyHash, keyHash), isLater));
+  }
+  await orm.insert(apiKeys).values(key);
 }

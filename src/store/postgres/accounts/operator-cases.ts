@@ -7,6 +7,7 @@ import { deleteJobs } from "../jobs/job-rows.ts";
 import { accounts, apiKeys, keptClock, operatorActs, operatorCommands, planPeriods } from "../schema.ts";
 import { removeDeliveriesOf, removeWebhooks } from "../webhooks/removed-webhooks.ts";
 import { changing, endPlanPeriod } from "./account-cases.ts";
+import { replaceKeys } from "./key-cases.ts";
 
 /** What operators ask and do, and the kept clock. */
 export function createOperatorCases(connection: Connection): OperatorPort {
@@ -19,6 +20,7 @@ type Acts = Pick<
   | "accountPage"
   | "suspendAccount"
   | "creditUnits"
+  | "replaceKeys"
   | "eraseAccount"
   | "recordAct"
   | "acts"
@@ -65,7 +67,13 @@ function actCases({ transact, read }: Connection): Acts {
           },
         );
       }),
-    eraseAccount: async (accountId, erasedAt, act) => {
+    replaceKeys: (key, act, given) =>
+      changing(transact, [key.accountId], async (orm) => {
+        await replaceKeys(orm, key);
+        await orm.insert(operatorActs).values(act);
+        if (given !== undefined) await answer(orm, given.commandId, given.outcome);
+      }),
+    eraseAccount: async (accountId, erasedAt, act, given) => {
       const removedIds = await changing(transact, [accountId], async (orm) => {
         const [running] = await orm
           .select()
@@ -84,6 +92,7 @@ function actCases({ transact, read }: Connection): Acts {
           .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
           .where(eq(accounts.accountId, accountId));
         await orm.insert(operatorActs).values(act);
+        if (given !== undefined) await answer(orm, given.commandId, given.outcome);
         return webhookIds;
       });
       await removeDeliveriesOf(transact, removedIds);

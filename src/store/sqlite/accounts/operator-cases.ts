@@ -36,7 +36,16 @@ export function createOperatorCases(
         operators.record(act);
         if (commandId !== undefined) operators.answer(commandId, UNREPORTED);
       }),
-    eraseAccount: (accountId, erasedAt, act) =>
+    replaceKeys: (key, act, answer) =>
+      transact(() => {
+        for (const { keyHash, revokedAt } of accounts.keys(key.accountId, key.createdAt)) {
+          if (revokedAt === null) accounts.endKey(keyHash, key.createdAt, true);
+        }
+        accounts.insertKey(key);
+        operators.record(act);
+        if (answer !== undefined) operators.answer(answer.commandId, answer.outcome);
+      }),
+    eraseAccount: (accountId, erasedAt, act, answer) =>
       transact(() => {
         const running = planPeriods.running(accountId);
         if (running !== undefined) {
@@ -49,6 +58,7 @@ export function createOperatorCases(
         jobs.deleteOf(accountId, erasedAt);
         for (const { webhookId } of webhooks.ofAccount(accountId)) webhooks.remove(webhookId);
         operators.record(act);
+        if (answer !== undefined) operators.answer(answer.commandId, answer.outcome);
       }),
     askCommand: operators.ask,
     nextCommand: () => operators.next() ?? null,
