@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
-import type { PartFiles } from "../../src/jobs/uploads/part-files.ts";
+import { statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { createPartFiles, type PartFiles } from "../../src/jobs/uploads/part-files.ts";
 import { createParts } from "../../src/jobs/uploads/parts.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { until } from "../support/caller.ts";
+import { temporaryFolder } from "../support/process.ts";
 
 /** Files that are brought to the disk when the test says so. */
 function heldFiles() {
@@ -67,4 +71,21 @@ test("of two sendings of one part at once, the one whose bytes stay is the last 
   onDisk.resolve();
   await Promise.all([first, ...others]);
   expect(noted).toEqual(["csv", "csv of part 2", "text"]);
+});
+
+test("a part whose file ends early is a StorageError wherever it ends, and never a shorter part", async () => {
+  using folder = temporaryFolder("parts");
+  const files = createPartFiles(folder.path, () => "part.new");
+  const parts = createParts(files, { bytesMax: 1_000 });
+  await parts.write(
+    { accountId: "acc_a", jobId: "job_1", n: 1, jobBytesMax: 1_000 },
+    bytes(9),
+    async () => "{}",
+  );
+  const path = join(folder.path, "job_1", "1");
+  for (let left = statSync(path).size - 1; left > 0; left--) {
+    truncateSync(path, left);
+    const read = Array.fromAsync(files.read("job_1", 1));
+    expect(await read.catch((error: unknown) => error)).toBeInstanceOf(StorageError);
+  }
 });

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { StorageError } from "../../store/storage-error.ts";
 
 /** Finds the rows whose text an earlier row has to the letter, however many rows there are. */
 export type DistinctRows = Disposable & {
@@ -69,7 +70,7 @@ export function createDistinctRows({ spillPath, seed }: DistinctRowsOptions): Di
     const packed = new Uint8Array(block.bytes);
     for (let read = 0; read < block.bytes; ) {
       const count = readSync(file, packed, read, block.bytes - read, block.at + read);
-      if (count === 0) throw new Error("the file of a job's rows is shorter than what was written");
+      if (count === 0) throw new StorageError("the file of them is shorter than what was written");
       read += count;
     }
     return decodeBlock(packed, block);
@@ -147,7 +148,7 @@ function decodeBlock(
   packed: Uint8Array<ArrayBuffer>,
   { rows, isLatin1 }: Block,
 ): { numbers: Uint32Array; texts: Generator<string> } {
-  const bytes = Bun.zstdDecompressSync(packed);
+  const bytes = unpacked(packed);
   const head = new Uint32Array(bytes.slice(0, rows * 8).buffer, 0, rows * 2);
   const joined = bytes.subarray(rows * 8).toString(isLatin1 ? "latin1" : "utf16le");
   function* texts() {
@@ -159,4 +160,13 @@ function decodeBlock(
     }
   }
   return { numbers: head.subarray(0, rows), texts: texts() };
+}
+
+/** A file that was cut short and written on has zeros in the gap. */
+function unpacked(packed: Uint8Array<ArrayBuffer>): Buffer {
+  try {
+    return Bun.zstdDecompressSync(packed);
+  } catch (error) {
+    throw new StorageError("the file of them is not what was written", { cause: error });
+  }
 }

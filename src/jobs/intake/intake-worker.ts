@@ -1,4 +1,5 @@
 import type { FairTurns } from "../../platform/fair-turns.ts";
+import { StorageError } from "../../store/storage-error.ts";
 import { createComparingPlaces } from "./comparing-places.ts";
 import { readInput } from "./intake.ts";
 import type { IntakeReply, IntakeRequest } from "./intake-messages.ts";
@@ -97,7 +98,7 @@ export function createIntakeWorker(
         (error: unknown) => {
           if (error instanceof AbortedError) return;
           // The thread makes system calls for the file of rows alone.
-          const isStorage = error instanceof Error && "syscall" in error;
+          const isStorage = error instanceof StorageError || (error instanceof Error && "syscall" in error);
           send({ input, failed: isStorage ? error.message : Bun.inspect(error), isStorage }, []);
         },
       )

@@ -43,10 +43,12 @@ export function createPartFiles(folder: string, nameFile: () => string): PartFil
       const file = await storing(() => open(join(folderOf(jobId), `${n}`), "r"));
       try {
         for (;;) {
-          const head = await readExactly(file, LENGTH_BYTES);
-          if (head === null) return;
-          const frame = await readExactly(file, head.readUInt32LE(0));
-          if (frame === null) throw new StorageError("a part of an upload ends early");
+          const head = await readUpTo(file, LENGTH_BYTES);
+          if (head.byteLength === 0) return;
+          if (head.byteLength < LENGTH_BYTES) throw endsEarly();
+          const length = head.readUInt32LE(0);
+          const frame = await readUpTo(file, length);
+          if (frame.byteLength < length) throw endsEarly();
           yield await frameBytes(frame);
         }
       } finally {
@@ -105,12 +107,16 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Null at the end of the file, and where it ends within the bytes. */
-async function readExactly(file: FileHandle, count: number): Promise<Buffer<ArrayBuffer> | null> {
+function endsEarly(): StorageError {
+  return new StorageError("a part of an upload ends early");
+}
+
+/** Returns fewer bytes where the file ends within them. */
+async function readUpTo(file: FileHandle, count: number): Promise<Buffer<ArrayBuffer>> {
   const bytes = Buffer.alloc(count);
   for (let at = 0; at < count; ) {
     const { bytesRead } = await storing(() => file.read(bytes, at, count - at));
-    if (bytesRead === 0) return null;
+    if (bytesRead === 0) return bytes.subarray(0, at);
     at += bytesRead;
   }
   return bytes;
