@@ -34,6 +34,8 @@ export function createListener(options: {
   const listeners = new Map<string, Set<ChannelListener>>();
   /** Channels that the present connection listens to. */
   let subscribed = new Set<string>();
+  /** Those of them that the server has confirmed. */
+  let confirmed = new Set<string>();
   let pool: SQL | null = null;
   let isClosed = false;
   let echo: Timer | undefined;
@@ -65,6 +67,7 @@ export function createListener(options: {
       opened = used;
       pool = used;
       subscribed = new Set();
+      confirmed = new Set();
       watch(used);
       // The first statement fails where the server is away, without the words that the driver prints of a channel.
       await used.unsafe("SELECT 1");
@@ -87,6 +90,7 @@ export function createListener(options: {
         for (const { onMessage } of listeners.get(channel) ?? []) onMessage(payload);
       },
       () => {
+        if (pool === used) confirmed.add(channel);
         for (const { resumed } of listeners.get(channel) ?? []) resumed();
       },
     );
@@ -111,6 +115,12 @@ export function createListener(options: {
       if (isNew && pool !== null) {
         const used = pool;
         subscribe(used, channel).catch(() => drop(used));
+      }
+      // The server confirms a channel once: who joins later may have missed what was said since its last look.
+      if (pool !== null && confirmed.has(channel)) {
+        queueMicrotask(() => {
+          if (known.has(channelListener)) channelListener.resumed();
+        });
       }
       if (pool === null && again === undefined) void connect();
       return () => {

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { createListener } from "../../src/store/postgres/connection/listener.ts";
+import { until } from "../support/caller.ts";
+import { startPostgres } from "../support/postgres.ts";
+
+test("who joins a channel is told that it listens, however many have listened before", async () => {
+  await using postgres = await startPostgres();
+  const listener = createListener({ urls: [await postgres.createDatabase()], processId: "process_a" });
+  const told: string[] = [];
+  const join = (name: string) =>
+    listener.listen("assay_test", { onMessage: () => {}, resumed: () => told.push(name) });
+  try {
+    const leave = join("first");
+    await until("the first", () => told.length === 1);
+    join("second");
+    await until("the second", () => told.includes("second"));
+    leave();
+    join("third");
+    await until("the third", () => told.includes("third"));
+    expect(told).toEqual(["first", "second", "third"]);
+  } finally {
+    listener.close();
+  }
+});
