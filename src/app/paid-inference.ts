@@ -8,6 +8,7 @@ import { MAX_MICRO_USD, MIN_MICRO_USD } from "../inference/cost-bound.ts";
 import { createQuotes } from "../inference/quote.ts";
 import { createTariff, createTaskTariff } from "../inference/tariff.ts";
 import { createTasks } from "../inference/tasks.ts";
+import { pause } from "../platform/pause.ts";
 import type { Steps } from "../platform/steps.ts";
 import { openSecret } from "../signing/secret.ts";
 import type { TaskStore } from "../store/task-port.ts";
@@ -53,6 +54,7 @@ export function openPaidRoutes(
       clock,
       secret,
       reportError,
+      pause,
       workOf: taskWork(chatWork, taskTariff, step),
       statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
     }),

@@ -5,7 +5,6 @@ import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
-import { pause } from "../platform/pause.ts";
 import { removeInSlices } from "../platform/slices.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
 
@@ -38,6 +37,8 @@ export type TasksDependencies = {
   /** Derives the ids, and encrypts the calls. */
   readonly secret: string;
   readonly reportError: (error: unknown) => void;
+  /** Resolves after a time, or once the signal is aborted. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Creates the work of a stored call. */
   readonly workOf: (call: SentCall, signal: AbortSignal) => Pick<PaidCall, "work" | "finish">;
   /** Returns the address of a task's status. */
@@ -56,12 +57,14 @@ const KEPT_MS = 24 * 3_600_000;
 /** The validity of a payment: a task that has not ended by then has failed. */
 const RUNNING_MS_MAX = 15 * 60_000;
 const RETRY_MS = 2000;
+/** Up to this the wait doubles where the outcome of the payment is unknown: that may last as long as the answer is kept. */
+const RETRY_MS_MAX = 300_000;
 const RUNNING_MAX = 1000;
 const PRUNED_ROWS_MAX = 100;
 const PAYMENT_HEADERS = ["payment-signature", "x-payment"];
 
 export function createTasks(dependencies: TasksDependencies): Tasks {
-  const { store, payments, clock, secret, reportError } = dependencies;
+  const { store, payments, clock, secret, reportError, pause } = dependencies;
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
 
@@ -112,13 +115,15 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     const text = sealed === null ? null : decryptText(sealed, secret, `call ${taskId}`);
     if (text === null) return end(taskId, "failed", LOST);
     const call = JSON.parse(text) as SentCall;
-    while (!stopping.signal.aborted) {
+    for (let unknown = 0; !stopping.signal.aborted; ) {
       const reply = await takeSent(call).catch(asFailure);
       if (settleWith(taskId, reply)) return;
       const now = clock.now();
       if (now >= expiresAt) return;
-      if (now - createdAt > RUNNING_MS_MAX && !isOutcomeUnknown(reply)) return end(taskId, "failed", LATE);
-      await pause(RETRY_MS, stopping.signal);
+      const isUnknown = isOutcomeUnknown(reply);
+      if (now - createdAt > RUNNING_MS_MAX && !isUnknown) return end(taskId, "failed", LATE);
+      await pause(isUnknown ? Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** unknown) : RETRY_MS, stopping.signal);
+      unknown = isUnknown ? unknown + 1 : 0;
     }
   }
 

@@ -6,6 +6,7 @@ import type { PaidCall, PaidReply, Payment, SettledPayment } from "./paid-call.t
 import { type PayingCall, paymentOf, receiptHeaders, sealKept } from "./paying-call.ts";
 import { answerDelayed, challenge, outcomeUnknown } from "./payment-refusals.ts";
 import type { PaymentReservations } from "./payment-reservations.ts";
+import { createPaymentReports } from "./reported-payments.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult } from "./settlement.ts";
 import { settlementHeaders } from "./x402-codec.ts";
 
@@ -45,6 +46,8 @@ export function createPaymentAnswers({
   clock,
   reportError,
 }: PaymentAnswersDependencies): PaymentAnswers {
+  const reportOf = createPaymentReports(clock, reportError);
+
   async function first(
     paying: PayingCall,
     payment: Payment,
@@ -91,20 +94,23 @@ export function createPaymentAnswers({
   }
 
   /** Returns what a call is answered whose answer failed although it is paid for. Throws what no client repeats by itself. */
-  function delayed(error: unknown): PaidReply {
+  function delayed(paymentId: string, error: unknown): PaidReply {
     if (error instanceof ApiError) {
       if (!isRepeated(error.status)) throw error;
       return answerDelayed(error.retryAfterSeconds);
     }
     // The caller has left, or the process ends.
     if (error instanceof Error && error.name === "AbortError") throw error;
-    reportError(error);
+    reportOf(paymentId, error);
     return answerDelayed();
   }
 
+  const orDelayed = (paying: PayingCall, reply: Promise<PaidReply>) =>
+    reply.catch((error: unknown) => delayed(paying.identity.id, error));
+
   return {
-    first: (...settled) => first(...settled).catch(delayed),
-    again: (...settled) => again(...settled).catch(delayed),
+    first: (paying, ...settled) => orDelayed(paying, first(paying, ...settled)),
+    again: (paying, ...settled) => orDelayed(paying, again(paying, ...settled)),
     unsettled,
   };
 }

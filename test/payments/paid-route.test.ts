@@ -114,7 +114,8 @@ test("a failure behind the settlement is no call to pay again: the same payment 
     expect(await (await again()).text()).toBe("streamed");
     expect(facilitator.settled.size - before).toBe(1);
   }
-  expect(server.bugs).toEqual([failures[0], failures[0], failures[1], failures[1]]);
+  // Each is reported once of its payment, however often that is sent.
+  expect(server.bugs).toEqual([failures[0], failures[1]]);
 });
 
 test("a refusal behind the settlement that no client repeats by itself keeps its reason", async () => {
