@@ -12,6 +12,7 @@ import { createHttpClient, type HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createSteps } from "../platform/steps.ts";
 import { openInferenceDatabase } from "../store/sqlite/side-databases/inference/open-inference.ts";
+import { databaseCheck } from "./database-check.ts";
 import type { InferenceServiceConfig } from "./inference-settings.ts";
 import { openPaidRoutes } from "./paid-inference.ts";
 import type { Platform } from "./platform.ts";
@@ -111,7 +112,7 @@ function openInference(
         step,
       }),
     ],
-    checks: { upstreams: upstreamCheck(upstreams, clock) },
+    checks: { receipts: databaseCheck(database, clock), upstreams: upstreamCheck(upstreams, clock) },
   };
 }
 

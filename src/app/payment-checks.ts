@@ -3,8 +3,8 @@ import type { ReachableFacilitator } from "../payments/facilitator.ts";
 import type { Payee } from "../payments/offer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PaymentStore } from "../store/payment-port.ts";
+import { databaseCheck } from "./database-check.ts";
 import { createReach } from "./reach.ts";
-import { timedCheck } from "./timed-check.ts";
 
 /** What /health does to find out whether calls can be paid. */
 export type PaymentChecks = { readonly database: Check; readonly facilitator: Check };
@@ -27,10 +27,7 @@ export function paymentChecks({
     isSolanaAlone ? (await facilitator.feePayers()) !== null : await facilitator.replies(),
   );
   return {
-    database: {
-      fallback: "fail",
-      run: () => timedCheck(clock, () => store.probe()),
-    },
+    database: databaseCheck(store, clock),
     facilitator: {
       fallback: "warn",
       run: async (signal) => {

@@ -17,7 +17,9 @@ import { SCAN_AGENT } from "../scan/probe.ts";
 import { createRunningScans, type RunningScans } from "../scan/running-scans.ts";
 import { listedHost, scannedListing } from "../scan/scanned-listing.ts";
 import { createScan, type ScanResult } from "../scan/scans.ts";
+import type { ScanStore } from "../store/scan-port.ts";
 import { openScans } from "../store/sqlite/side-databases/scans/open-scans.ts";
+import { databaseCheck } from "./database-check.ts";
 import { directoryCheck } from "./directory-check.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
@@ -62,7 +64,7 @@ async function openScanService(
   kernel: ServiceKernel,
   stack: AsyncDisposableStack,
 ): Promise<ServiceContent> {
-  const { clock, log } = platform;
+  const { clock } = platform;
   const { routing, paid, originOf } = kernel;
   const database = openScans(config.dataDir, clock);
   stack.defer(() => database[Symbol.dispose]());
@@ -105,20 +107,28 @@ async function openScanService(
       newId: () => newId("rep_"),
     },
   );
-  const prune = (signal: AbortSignal): Promise<void> => {
-    const remove = (limit: number) => store.removeOld(clock.now() - REPORTS_KEPT_MS, limit);
-    return removeInSlices(remove, PRUNED_ROWS_MAX, signal);
-  };
-  const reportError = (error: unknown) => log.error("pruning failed", errorFacts(error));
-  void repeatUpkeep(prune, { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
+  repeatPruning(store, platform, stack);
   return {
     facts: FACTS,
     routes: [
       ...scanRoutes({ routing, paid, scan, runningScans, store, clock, step, originOf, targetRules }),
       ...directoryRoutes({ routing, directory: lists.directory, readerStallMs: READER_STALL_MS }),
     ],
-    checks: { scans: scanCheck(runningScans), directory: directoryCheck(lists.directory) },
+    checks: { reports: databaseCheck(database, clock), ...checksOf(runningScans, lists) },
   };
+}
+
+function repeatPruning(
+  store: Pick<ScanStore, "removeOld">,
+  { clock, log }: Pick<Platform, "clock" | "log">,
+  stack: AsyncDisposableStack,
+): void {
+  const prune = (signal: AbortSignal): Promise<void> => {
+    const remove = (limit: number) => store.removeOld(clock.now() - REPORTS_KEPT_MS, limit);
+    return removeInSlices(remove, PRUNED_ROWS_MAX, signal);
+  };
+  const reportError = (error: unknown) => log.error("pruning failed", errorFacts(error));
+  void repeatUpkeep(prune, { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
 }
 
 /** Opens the look-up of the hosts that are scanned. In an operator's own network the system's resolver is used. */
@@ -147,6 +157,13 @@ function targetRulesOf({ allowPrivate, allowAlternativePorts }: ScanServiceConfi
 function userAgentOf({ contact, publicUrl }: ScanServiceConfig): string {
   const reachedAt = contact ?? (publicUrl === null ? null : `${publicUrl}/docs/scanning`);
   return `${SCAN_AGENT}/1.0${reachedAt === null ? "" : ` (+${reachedAt})`}`;
+}
+
+function checksOf(
+  runningScans: Pick<RunningScans<ScanResult>, "stats">,
+  { directory }: Pick<Awaited<ReturnType<typeof openScannedDirectory>>, "directory">,
+): ServiceContent["checks"] {
+  return { scans: scanCheck(runningScans), directory: directoryCheck(directory) };
 }
 
 function scanCheck(runningScans: Pick<RunningScans<ScanResult>, "stats">): Check {

@@ -68,20 +68,25 @@ test("one of two upstreams that is gone is degraded, and one that answers calls 
   await busy.stop(true);
 });
 
-test("a journal that cannot be written fails, and is truly written to", async () => {
-  await using world = await openInferenceWorld();
-  using database = new Database(join(world.dataDir, "payments.db"));
-  const version = () => database.query("PRAGMA data_version").get();
-  for (const _ of ["first", "second"]) {
-    const before = version();
-    expect(await later(world, "database")).toEqual([200, "healthy", "pass"]);
-    expect(version()).not.toEqual(before);
-  }
-  database.run("BEGIN IMMEDIATE");
-  expect(await later(world, "database")).toEqual([503, "failing", "fail"]);
-  database.run("COMMIT");
-  expect(await later(world, "database")).toEqual([200, "healthy", "pass"]);
-});
+for (const [what, file, part] of [
+  ["a journal", "payments.db", "database"],
+  ["a ledger of receipts", "inference.db", "receipts"],
+] as const) {
+  test(`${what} that cannot be written fails, and is truly written to`, async () => {
+    await using world = await openInferenceWorld();
+    using database = new Database(join(world.dataDir, file));
+    const version = () => database.query("PRAGMA data_version").get();
+    for (const _ of ["first", "second"]) {
+      const before = version();
+      expect(await later(world, part)).toEqual([200, "healthy", "pass"]);
+      expect(version()).not.toEqual(before);
+    }
+    database.run("BEGIN IMMEDIATE");
+    expect(await later(world, part)).toEqual([503, "failing", "fail"]);
+    database.run("COMMIT");
+    expect(await later(world, part)).toEqual([200, "healthy", "pass"]);
+  });
+}
 
 test("however many ask, a facilitator that hangs is asked one question, and the answer does not wait for it", async () => {
   await using world = await openInferenceWorld();

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ import { scoreEvidence } from "../../src/scan/score.ts";
 import { canonicalJson } from "../../src/signing/canonical-json.ts";
 import type { PublicKey } from "../../src/signing/signing-key.ts";
 import { openScans } from "../../src/store/sqlite/side-databases/scans/open-scans.ts";
+import { until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
 import { type MadeUpFacilitator, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
@@ -369,4 +371,20 @@ test("it passes its own checks of payment and discovery", async () => {
       .filter(({ status }) => status !== "pass" && status !== "na")
       .map(({ id, evidence }) => [id, evidence.observed]),
   ).toEqual([]);
+});
+
+test("/health fails while no report can be written, and its check truly writes", async () => {
+  await using server = await start();
+  using database = new Database(join(server.dataDir, "scans.db"));
+  const version = () => database.query("PRAGMA data_version").get();
+  const reports = async () =>
+    (await jsonOf<{ checks: { reports: { status: string } } }>(await server.call("/health"))).checks.reports;
+  const before = version();
+  expect((await reports()).status).toBe("pass");
+  expect(version()).not.toEqual(before);
+  database.run("BEGIN IMMEDIATE");
+  // An answer is valid for a second.
+  await until("the failure", async () => (await reports()).status === "fail");
+  expect((await server.call("/health")).status).toBe(503);
+  database.run("COMMIT");
 });

@@ -25,3 +25,12 @@ export function openSideDatabase(
   }
   return database;
 }
+
+/**
+ * Writes to a database beside the main one, and changes nothing. The head of the file is for the program's use, and unused:
+ * a row could not be taken away again, a table for it would keep former versions from opening the file, and a row that
+ * stays as it is is not written.
+ */
+export function probeSideDatabase(database: Pick<Database, "run">): void {
+  database.run("PRAGMA user_version = 1");
+}

@@ -6,14 +6,18 @@ import type { ScanStore } from "../../../scan-port.ts";
 import { StorageError } from "../../../storage-error.ts";
 import { createLogSync, type SyncFile } from "../../connection/log-sync.ts";
 import { asStorageError, withStorageErrors } from "../../connection/sqlite-error.ts";
-import { openSideDatabase } from "../side-database.ts";
+import { openSideDatabase, probeSideDatabase } from "../side-database.ts";
 import initial from "./scan-migrations/0000_reports.sql" with { type: "text" };
 import { createScanStore } from "./scan-store.ts";
 
 /** The steps of the scans' database, oldest first. */
 const MIGRATIONS: readonly Migration[] = [{ name: "0000_reports", sql: initial }];
 
-export type ScanDatabase = Disposable & { readonly scans: ScanStore };
+export type ScanDatabase = Disposable & {
+  readonly scans: ScanStore;
+  /** Brings a write to the disk that changes nothing: rejects where no report could be written. */
+  readonly probe: () => Promise<void>;
+};
 
 const FILE = "scans.db";
 
@@ -34,6 +38,10 @@ export function openScans(dataDir: string | null, clock: Clock, syncFile?: SyncF
   };
   return {
     scans: { ...withStorageErrors(createScanStore(drizzle(database)), asStorageError), sync },
+    async probe() {
+      probeSideDatabase(database);
+      await sync();
+    },
     [Symbol.dispose]() {
       log?.close();
       database.close(true);
