@@ -13,6 +13,7 @@ import type { ChunkOutcome } from "./chunks/chunk-outcome.ts";
 import { type ChunkPlacesOptions, createChunkPlaces } from "./chunks/chunk-places.ts";
 import { createChunkStops } from "./chunks/chunk-stops.ts";
 import type { DiskRoom } from "./disk-room.ts";
+import { createFormerFailures } from "./former-failures.ts";
 import type { Job } from "./job.ts";
 import { createJobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";
@@ -97,6 +98,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     work: begin,
     finishIdle,
   });
+  const countFormer = createFormerFailures({ store, finishIdle, isEnding });
   let watch: Timer | undefined;
   let starting: Timer | undefined;
   let pumping: Promise<void> | null = null;
@@ -208,6 +210,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     try {
       await reconcile();
       await pump();
+      await countFormer();
     } catch (error) {
       reportUnknown(error, "");
     } finally {
@@ -217,14 +220,10 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
 
   return {
     async start() {
-      // The former process may have ended before it counted what was in work when a job failed.
-      for (const { jobId, erasedAt } of await store.jobsIn(["failed"])) {
-        if (erasedAt === null) await finishIdle(jobId);
-      }
       await reconcile();
       starting = setTimeout(() => {
         isStarted = true;
-        void pump();
+        void pump().then(reconcileAndPump);
       }, settings.startDelayMs);
       watch = setInterval(() => void reconcileAndPump(), settings.watchMs);
       watch.unref();

@@ -52,6 +52,9 @@ export class ClaimLostError extends Error {
   override readonly name = "ClaimLostError";
 }
 
+/** `next` is the cursor of the jobs behind these; null where there are none. */
+export type FailedJobs = { readonly jobIds: readonly string[]; readonly next: string | null };
+
 export type JobPort = {
   /**
    * Creates a job, and keeps the reply to its call in the same transaction. False, and nothing written, where the account
@@ -102,6 +105,8 @@ export type JobPort = {
   /** Returns jobs, newest first; null where `afterJobId` is not a job of the account. */
   readonly jobPage: (page: JobPage) => Answer<readonly ListedJob[] | null>;
   readonly jobsIn: (statuses: readonly JobStatus[]) => Answer<readonly JobRecord[]>;
+  /** Returns up to `limit` failed jobs whose results are kept, behind a cursor that a call before has returned. */
+  readonly failedJobs: (after: string | null, limit: number) => Answer<FailedJobs>;
   /** Returns the number of unfinished jobs of all accounts, by state and reason. */
   readonly unfinishedJobs: () => Answer<
     readonly { readonly status: JobStatus; readonly statusReason: string | null; readonly jobs: number }[]

@@ -251,9 +251,40 @@ test("the rows of a chunk that a former process finished after its job had faile
   const numbers = { unchecked: 2, processed: 8, counts: { deliverable: 8 } };
   await finish(store, finishedChunk("job_1", late, numbers));
   await runner.start();
-  const counted = store.findJob("job_1");
-  expect([counted?.status, counted?.processed]).toEqual(["failed", 10]);
-  expect(JSON.parse(counted?.counts ?? "")).toEqual({ deliverable: 8, unknown: 2 });
+  const counted = () => store.findJob("job_1");
+  await until("the rows", () => counted()?.processed === 10);
+  expect(counted()?.status).toBe("failed");
+  expect(JSON.parse(counted()?.counts ?? "")).toEqual({ deliverable: 8, unknown: 2 });
+  store.close();
+});
+
+test("a start waits for none of the failed jobs of a former process, and all are looked at after it", async () => {
+  const done = Promise.withResolvers<void>();
+  const { store, runner } = runnerOn(
+    async () => {
+      done.resolve();
+      return "finished";
+    },
+    { watchMs: 5 },
+  );
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  const failed = Array.from({ length: 250 }, (_job, n) => `job_${n}`);
+  for (const jobId of failed) {
+    await startedJob(store, jobId, 1);
+    const late = await claimed(store, jobId);
+    store.changeJob(jobId, ["queued"], { status: "failed", statusReason: "for the test" });
+    await finish(
+      store,
+      finishedChunk(jobId, late, { unchecked: 2, processed: 8, counts: { deliverable: 8 } }),
+    );
+  }
+  await startedJob(store, "job_next", 1);
+  const counted = () => failed.filter((jobId) => store.findJob(jobId)?.processed === 10).length;
+  await runner.start();
+  expect(counted()).toBe(0);
+  await done.promise;
+  await until("the rows of all", () => counted() === failed.length);
   store.close();
 });
 

@@ -99,6 +99,21 @@ export function describeLooks(name: string, open: (clock: Clock) => Store | Prom
       expect([await look("queued"), await look("cancelling")]).toEqual([[], ["job_3 cancelling"]]);
     });
 
+    test("finds the failed jobs whose results are kept, page by page", async () => {
+      const store = await opened();
+      expect(await store.failedJobs(null, 2)).toEqual({ jobIds: [], next: null });
+      for (const jobId of ["job_1", "job_2", "job_3", "job_4", "job_5"]) {
+        await startedJob(store, jobId, 1);
+        if (jobId !== "job_2") await store.changeJob(jobId, ["queued"], { status: "failed" });
+      }
+      await store.changeJob("job_4", ["failed"], { erasedAt: NOON });
+      const { jobIds, next } = await store.failedJobs(null, 2);
+      expect([jobIds, await store.failedJobs(next, 2)]).toEqual([
+        ["job_1", "job_3"],
+        { jobIds: ["job_5"], next: null },
+      ]);
+    });
+
     test("finds the jobs whose data are to be erased by then", async () => {
       const store = await opened();
       const look = async (now: number) => (await store.jobsToErase(now, 9)).map(({ jobId }) => jobId);

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, inArray, isNull, lte, sql } from "drizzle-orm";
 import type { Clock } from "../../../platform/clock.ts";
 import { isBehind } from "../../conditions.ts";
 import type { JobPort } from "../../job-port.ts";
@@ -59,7 +59,7 @@ function changeCases({ transact }: Connection, clock: Pick<Clock, "now">): Chang
 
 type ReadCases = Pick<
   JobPort,
-  "findJob" | "jobPage" | "jobsIn" | "unfinishedJobs" | "countJobs" | "jobsToErase"
+  "findJob" | "jobPage" | "jobsIn" | "failedJobs" | "unfinishedJobs" | "countJobs" | "jobsToErase"
 >;
 
 function readCases({ read }: Connection): ReadCases {
@@ -89,6 +89,19 @@ function readCases({ read }: Connection): ReadCases {
       read(async (orm) => {
         const rows = await jobsInStatus(orm).execute({ statuses: arrayOf(statuses) });
         return rows.map(readJob);
+      }),
+
+    failedJobs: (after, limit) =>
+      read(async (orm) => {
+        const inOrder = sql`${jobs.jobId} collate "C"`;
+        const rows = await orm
+          .select({ jobId: jobs.jobId })
+          .from(jobs)
+          .where(and(eq(jobs.status, "failed"), isNull(jobs.erasedAt), gt(inOrder, after ?? "")))
+          .orderBy(inOrder)
+          .limit(limit);
+        const jobIds = rows.map(({ jobId }) => jobId);
+        return { jobIds, next: jobIds.length < limit ? null : (jobIds.at(-1) ?? null) };
       }),
 
     unfinishedJobs: () =>

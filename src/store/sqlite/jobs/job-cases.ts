@@ -89,6 +89,7 @@ export function createJobCases(
       return jobs.page(page, after);
     },
     jobsIn: jobs.inStatus,
+    failedJobs: rounds.failed,
     unfinishedJobs: jobs.unfinished,
     countJobs: jobs.countOf,
     jobsToErase: jobs.toErase,

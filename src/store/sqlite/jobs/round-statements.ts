@@ -1,11 +1,15 @@
-import { and, count, eq, gte, ne, sql, sum } from "drizzle-orm";
+import { and, asc, count, eq, gt, gte, isNull, ne, sql, sum } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
+import type { FailedJobs } from "../../job-port.ts";
 import type { UnfinishedChunks } from "../../job-rounds.ts";
 import type { Orm } from "../connection/orm.ts";
-import { jobChunks } from "../schema.ts";
+import { jobChunks, jobs } from "../schema.ts";
 import type { JobStatements } from "./job-statements.ts";
 
 export type RoundStatements = ReturnType<typeof createRoundStatements>;
+
+/** The order in which the index of the states holds the jobs of one. */
+const PLACE = sql<number>`${jobs}.rowid`;
 
 /** The chunks of a job where one of its rounds ends. */
 export function createRoundStatements(orm: Orm, jobStatements: Pick<JobStatements, "addProgress">) {
@@ -20,6 +24,19 @@ export function createRoundStatements(orm: Orm, jobStatements: Pick<JobStatement
       .prepare(),
   ).get;
   return {
+    /** Failed jobs whose results are kept. */
+    failed: (after: string | null, limit: number): FailedJobs => {
+      const rows = orm
+        .select({ jobId: jobs.jobId, place: PLACE })
+        .from(jobs)
+        .where(and(eq(jobs.status, "failed"), isNull(jobs.erasedAt), gt(PLACE, Number(after ?? 0))))
+        .orderBy(asc(PLACE))
+        .limit(limit)
+        .all();
+      const last = rows.length < limit ? undefined : rows.at(-1);
+      return { jobIds: rows.map(({ jobId }) => jobId), next: last === undefined ? null : `${last.place}` };
+    },
+
     unfinished: (jobId: string): UnfinishedChunks => {
       const states = unfinished().all({ jobId });
       const chunksIn = (state: string) => states.find((each) => each.state === state)?.chunks ?? 0;
