@@ -1,3 +1,4 @@
+import { hasNul } from "./csv-text.ts";
 import type { InputTable } from "./intake-messages.ts";
 import { RECORD_BYTES_MAX, type RecordSink, type Refusal, tooLong } from "./records.ts";
 
@@ -46,9 +47,7 @@ export function createLineReader(
         column += 1;
         if (column === index) itemStart = at + 1;
       } else if (byte === QUOTE) return "quote";
-      else if (byte === NUL) {
-        return { code: "invalid_request", message: `Row ${rows + 1} has a NUL character.` };
-      }
+      else if (byte === NUL) return hasNul(rows + 1);
     }
     lines += 1;
     if (end === start) return null;

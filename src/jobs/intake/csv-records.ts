@@ -5,6 +5,7 @@ import { prepend } from "../../tables/rows.ts";
 import { TableError } from "../../tables/table-error.ts";
 import { withoutCardNumber } from "../../verification/documents/card-hiding.ts";
 import { createLineReader } from "./csv-lines.ts";
+import { type CsvText, createCsvText } from "./csv-text.ts";
 import type { InputTable, IntakeOptions } from "./intake-messages.ts";
 import { RECORD_BYTES_MAX, type RecordSink, type Refusal, tooLong } from "./records.ts";
 
@@ -14,6 +15,14 @@ type Reading = {
   readonly form: CsvForm;
   readonly lineEnd: InputTable["lineEnd"];
   readonly options: Pick<IntakeOptions, "kind" | "column">;
+};
+
+/** Takes cells, but none that hold a fault of the text. */
+type CellSink = {
+  readonly sink: RecordSink;
+  readonly faultOf: CsvText["faultOf"];
+  /** Rows that the sink has taken before. */
+  readonly rowsBefore: number;
 };
 
 /** The dialect and the column are detected in the first 256 KiB, or in the first line where that is longer. */
@@ -78,8 +87,10 @@ async function readLines(
 
   async function parseRest(bytes: Uint8Array): Promise<CsvOutcome> {
     const rowsBefore = form.rowsBefore + lines.linesRead();
-    const records = csvRecords(NAME, textOf(startingWith(bytes, pieces)), { ...form, rowsBefore });
-    return takeCells(records, sink, table, lines.isHeaderDue());
+    const text = createCsvText(startingWith(bytes, pieces));
+    const records = csvRecords(NAME, text.pieces, { ...form, rowsBefore });
+    const sinkBehind = { sink, faultOf: text.faultOf, rowsBefore: lines.rows() };
+    return takeCells(records, sinkBehind, table, lines.isHeaderDue());
   }
 }
 
@@ -88,26 +99,40 @@ async function readParsed(
   sink: RecordSink,
   { form, lineEnd, options }: Reading,
 ): Promise<CsvOutcome> {
-  const records = csvRecords(NAME, textOf(pieces), form);
+  const text = createCsvText(pieces);
+  const records = csvRecords(NAME, text.pieces, form);
   const first = await firstRecords(records);
   if (first.length === 0) return { table: null };
-  const { table, hasHeader } = tableOf(first, { form, lineEnd, options });
-  return takeCells(prepend(first, records), sink, table, hasHeader);
+  let chosen: ReturnType<typeof tableOf>;
+  try {
+    chosen = tableOf(first, { form, lineEnd, options });
+  } catch (error) {
+    // A name may not be found for what it is written in.
+    const refusal = text.wholeFault();
+    if (refusal === null) throw error;
+    return { refusal };
+  }
+  const { table, hasHeader } = chosen;
+  return takeCells(prepend(first, records), { sink, faultOf: text.faultOf, rowsBefore: 0 }, table, hasHeader);
 }
 
 async function takeCells(
   records: AsyncIterable<Records>,
-  sink: RecordSink,
+  { sink, faultOf, rowsBefore }: CellSink,
   table: InputTable,
   hasHeader: boolean,
 ): Promise<CsvOutcome> {
   let isHeader = hasHeader;
+  let rows = rowsBefore;
   for await (const run of records) {
     for (const cells of run) {
+      const fault = faultOf(cells, rows + 1);
+      if (fault !== null) return { refusal: fault };
       if (isHeader) {
         isHeader = false;
         continue;
       }
+      rows += 1;
       const refusal = sink.takeText("cells", JSON.stringify(cells), cells[table.index] ?? "");
       if (refusal !== null) return { refusal };
     }
@@ -151,21 +176,4 @@ async function readStart(source: AsyncIterator<Uint8Array>): Promise<Uint8Array>
 async function* startingWith(start: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield start;
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-}
-
-async function* textOf(pieces: AsyncIterator<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const checked = (text: string) => {
-    if (text.includes("\0")) throw new TableError(`${NAME} is not text: it has a NUL character.`);
-    return text;
-  };
-  try {
-    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
-      yield checked(decoder.decode(next.value, { stream: true }));
-    }
-    yield checked(decoder.decode());
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new TableError(`${NAME} is not UTF-8; name the encoding with encoding=.`);
-  }
 }
