@@ -25,7 +25,7 @@ export type JobEraserDependencies = {
   readonly clock: Clock;
   /** Erases the parts of an input. */
   readonly dropParts: (jobId: string) => Promise<void>;
-  readonly inReading: Pick<InputsInReading, "has">;
+  readonly inReading: Pick<InputsInReading, "has" | "jobIds">;
   readonly settings: { readonly uploadMs: number };
 };
 
@@ -67,13 +67,15 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
     note();
   }
 
-  /** Erases inputs that were not started in time, but for those whose start is under way, on any node. */
-  async function dropLate(received: readonly JobRecord[], now: number): Promise<void> {
-    const late = received.filter(({ createdAt }) => createdAt + settings.uploadMs <= now);
-    if (late.length === 0) return;
-    const unread = new Set((await store.unreadJobs()).map(({ jobId }) => jobId));
-    for (const { jobId } of late) {
-      if (unread.has(jobId) && !inReading.has(jobId)) await forget(jobId);
+  /**
+   * Erases inputs that were not started in time, but for those whose start is under way, on any node. So are deleted ones:
+   * a process may have ended in the middle of dropping one.
+   */
+  async function dropLate(now: number): Promise<void> {
+    // Those that stay must not keep others from their turn.
+    const limit = ERASED_PER_RUN + inReading.jobIds().length;
+    for (const { jobId, deletedAt } of await store.lateJobs(now - settings.uploadMs, limit)) {
+      if (deletedAt !== null || !inReading.has(jobId)) await forget(jobId);
     }
   }
 
@@ -94,18 +96,19 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
     },
 
     async dropCutOff() {
-      for (const job of await store.unreadJobs()) {
-        if (jobOf(job).options.upload === undefined) await forget(job.jobId);
+      let isMore = true;
+      while (isMore) {
+        const jobIds = await store.cutOffJobs(ERASED_PER_RUN);
+        const dropped: boolean[] = [];
+        for (const jobId of jobIds) dropped.push(await forget(jobId));
+        isMore = jobIds.length === ERASED_PER_RUN && dropped.includes(true);
       }
       await clear();
     },
 
     async prune() {
       const now = clock.now();
-      const received = await store.jobsIn(["receiving"]);
-      // A process may have ended in the middle of dropping one.
-      for (const { jobId, deletedAt } of received) if (deletedAt !== null) await forget(jobId);
-      await dropLate(received, now);
+      await dropLate(now);
       for (const job of await store.jobsToErase(now, ERASED_PER_RUN)) {
         if (!UNFINISHED.includes(job.status)) await eraseData(job, now);
       }

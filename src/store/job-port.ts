@@ -55,6 +55,9 @@ export class ClaimLostError extends Error {
 /** `next` is the cursor of the jobs behind these; null where there are none. */
 export type FailedJobs = { readonly jobIds: readonly string[]; readonly next: string | null };
 
+/** A job whose input is to be erased. */
+export type LateJob = Pick<JobRecord, "jobId" | "deletedAt">;
+
 export type JobPort = {
   /**
    * Creates a job, and keeps the reply to its call in the same transaction. False, and nothing written, where the account
@@ -64,8 +67,13 @@ export type JobPort = {
   /** Claims the input of a job that is being received, for this process. False while another one holds it. */
   readonly claimInput: (jobId: string) => Answer<boolean>;
   readonly releaseInput: (jobId: string) => Answer<void>;
-  /** Returns the jobs that are being received and whose input no process has claimed. */
-  readonly unreadJobs: () => Answer<readonly JobRecord[]>;
+  /** Returns up to `limit` jobs whose input no process has claimed, though it came in one piece; oldest first. */
+  readonly cutOffJobs: (limit: number) => Answer<readonly string[]>;
+  /**
+   * Returns up to `limit` jobs that are being received and are deleted, or were created by a time and have an input that
+   * no process has claimed; oldest first.
+   */
+  readonly lateJobs: (createdBy: number, limit: number) => Answer<readonly LateJob[]>;
   /**
    * Adds chunks to a job whose input this process has claimed; durable with the change that starts the job. Throws a
    * StorageError where the job was started or deleted.

@@ -210,6 +210,34 @@ test("a refused input is cleared from the store by pruning, a deleted one at onc
   store.close();
 });
 
+test("inputs that were cut off are all dropped, a hundred at a time, and uploads in parts are left to their time", async () => {
+  using folder = temporaryFolder("jobs");
+  const looks: number[] = [];
+  const { store, intake, jobs } = jobsOn(folder.path, (own) => ({
+    ...own,
+    async cutOffJobs(limit) {
+      const found = await own.cutOffJobs(limit);
+      looks.push(found.length);
+      return found;
+    },
+    jobsIn() {
+      throw new Error("a look reads no whole state");
+    },
+  }));
+  await using _ = intake;
+  await accountOn(store, "free");
+  const upload = { given: "text", said: null, otherwise: null, encoding: null } as const;
+  store.createJob(jobRecord("job_parts", { options: JSON.stringify({ ...OPTIONS, upload }) }), null, 999);
+  for (let n = 0; n < 150; n++) {
+    store.createJob(jobRecord(`job_${n}`, { options: JSON.stringify(OPTIONS) }), null, 999);
+  }
+  await jobs.dropCutOff();
+  await jobs.prune();
+  expect(looks).toEqual([100, 50]);
+  expect(store.jobsIn(["receiving"]).map(({ jobId }) => jobId)).toEqual(["job_parts"]);
+  store.close();
+});
+
 test("a job is refused by the units in the database, not by those that were read earlier", async () => {
   using folder = temporaryFolder("jobs");
   const { store, intake, jobs } = jobsOn(folder.path, undefined, undefined, {

@@ -99,6 +99,49 @@ export function describeLooks(name: string, open: (clock: Clock) => Store | Prom
       expect([await look("queued"), await look("cancelling")]).toEqual([[], ["job_3 cancelling"]]);
     });
 
+    test("finds the inputs that are past their time or deleted, and no more than it is asked for", async () => {
+      const store = await opened();
+      const look = async (createdBy: number, limit = 9) =>
+        (await store.lateJobs(createdBy, limit)).map(({ jobId, deletedAt }) => [jobId, deletedAt]);
+      expect(await look(NOON)).toEqual([]);
+      for (const [jobId, age] of [
+        ["job_1", 100_000],
+        ["job_2", 300_000],
+        ["job_3", 200_000],
+      ] as const) {
+        await store.createJob(jobRecord(jobId, { createdAt: NOON - age }), null, 9);
+      }
+      const [first, second, third] = [
+        ["job_2", null],
+        ["job_3", null],
+        ["job_1", null],
+      ];
+      expect(await look(NOON - 300_001)).toEqual([]);
+      expect(await look(NOON - 200_000)).toEqual([first, second]);
+      expect([await look(NOON), await look(NOON, 2)]).toEqual([
+        [first, second, third],
+        [first, second],
+      ]);
+      await store.changeJob("job_1", ["receiving"], { deletedAt: NOON });
+      expect(await look(NOON - 300_001)).toEqual([["job_1", NOON]]);
+      await store.forgetJob("job_1");
+      expect(await look(NOON - 300_001)).toEqual([]);
+    });
+
+    test("finds the inputs that were cut off, oldest first, and none that comes in parts", async () => {
+      const store = await opened();
+      const upload = { given: "text", said: null, otherwise: null, encoding: null };
+      for (const [jobId, age, options] of [
+        ["job_1", 100_000, { name: '"upload":' }],
+        ["job_2", 300_000, { upload }],
+        ["job_3", 200_000, {}],
+      ] as const) {
+        const createdAt = NOON - age;
+        await store.createJob(jobRecord(jobId, { createdAt, options: JSON.stringify(options) }), null, 9);
+      }
+      expect([await store.cutOffJobs(9), await store.cutOffJobs(1)]).toEqual([["job_3", "job_1"], ["job_3"]]);
+    });
+
     test("finds the failed jobs whose results are kept, page by page", async () => {
       const store = await opened();
       expect(await store.failedJobs(null, 2)).toEqual({ jobIds: [], next: null });

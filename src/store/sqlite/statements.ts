@@ -7,6 +7,7 @@ import { createUsageStatements } from "./billing/usage-statements.ts";
 import type { Orm } from "./connection/orm.ts";
 import { createChunkClaimStatements } from "./jobs/chunk-claim-statements.ts";
 import { createChunkStatements } from "./jobs/chunk-statements.ts";
+import { createInputStatements } from "./jobs/input-statements.ts";
 import { createJobStatements } from "./jobs/job-statements.ts";
 import { createRoundStatements } from "./jobs/round-statements.ts";
 import { createReplyStatements } from "./reply-statements.ts";
@@ -16,7 +17,8 @@ import { createWebhookStatements } from "./webhooks/webhook-statements.ts";
 
 /** Creates the statements of all tables: what use cases are made of. */
 export function createStatements(orm: Orm) {
-  const jobs = createJobStatements(orm);
+  const inputs = createInputStatements(orm);
+  const jobs = createJobStatements(orm, inputs);
   const chunks = createChunkStatements(orm);
   const deliveries = createDeliveryStatements(orm);
   return {
@@ -27,6 +29,7 @@ export function createStatements(orm: Orm) {
     replies: createReplyStatements(orm),
     operators: createOperatorStatements(orm),
     jobs,
+    inputs,
     chunks,
     claims: createChunkClaimStatements(orm, jobs, chunks),
     rounds: createRoundStatements(orm, jobs),

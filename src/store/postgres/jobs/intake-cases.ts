@@ -1,4 +1,4 @@
-import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, isNull, lt, or, sql } from "drizzle-orm";
 import { ownerOf } from "../../../platform/test-tenant.ts";
 import type { JobPort } from "../../job-port.ts";
 import { UNFINISHED } from "../../job-records.ts";
@@ -17,7 +17,8 @@ export type IntakeCases = Pick<
   | "createJob"
   | "claimInput"
   | "releaseInput"
-  | "unreadJobs"
+  | "cutOffJobs"
+  | "lateJobs"
   | "clearInput"
   | "addJobChunks"
   | "markDuplicates"
@@ -70,11 +71,13 @@ export function intakeCases({ transact, read }: Connection, processId: string): 
         await orm.update(jobs).set({ reader: null, readUntil: null }).where(isReadHere(jobId));
       }),
 
-    unreadJobs: () =>
+    cutOffJobs: (limit) =>
       read(async (orm) => {
-        const rows = await unreadJobs(orm).execute();
-        return rows.map(readJob);
+        const rows = await cutOffJobs(orm).execute({ limit });
+        return rows.map(({ jobId }) => jobId);
       }),
+
+    lateJobs: (createdBy, limit) => read((orm) => lateJobs(orm).execute({ createdBy, limit })),
 
     clearInput: (jobId, limit) =>
       transact(async (orm) => {
@@ -123,19 +126,36 @@ export function intakeCases({ transact, read }: Connection, processId: string): 
   };
 }
 
-// Asked for every second.
-const unreadJobs = builtOnce((orm) =>
+const IS_UNREAD = or(
+  lt(jobs.readUntil, SERVER_NOW),
+  and(isNull(jobs.reader), lt(jobs.createdAt, sql`${SERVER_NOW} - ${UNREAD_MS}::bigint`)),
+);
+
+// Both asked for every second: what stays is not sent.
+const cutOffJobs = builtOnce((orm) =>
   orm
-    .select(JOB_COLUMNS)
+    .select({ jobId: jobs.jobId })
+    .from(jobs)
+    .where(and(eq(jobs.status, "receiving"), IS_UNREAD, sql`${jobs.options}::json -> 'upload' IS NULL`))
+    .orderBy(asc(jobs.createdAt))
+    .limit(sql.placeholder("limit"))
+    .prepare("cut_off_jobs"),
+);
+
+const lateJobs = builtOnce((orm) =>
+  orm
+    .select({ jobId: jobs.jobId, deletedAt: jobs.deletedAt })
     .from(jobs)
     .where(
       and(
         eq(jobs.status, "receiving"),
         or(
-          lt(jobs.readUntil, SERVER_NOW),
-          and(isNull(jobs.reader), lt(jobs.createdAt, sql`${SERVER_NOW} - ${UNREAD_MS}::bigint`)),
+          isNotNull(jobs.deletedAt),
+          and(sql`${jobs.createdAt} <= ${sql.placeholder("createdBy")}::bigint`, IS_UNREAD),
         ),
       ),
     )
-    .prepare("unread_jobs"),
+    .orderBy(asc(jobs.createdAt))
+    .limit(sql.placeholder("limit"))
+    .prepare("late_jobs"),
 );

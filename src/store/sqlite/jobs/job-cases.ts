@@ -9,11 +9,13 @@ import type { ReplyStatements } from "../reply-statements.ts";
 import { type EventStatements, emitJobEvent } from "../webhooks/webhook-cases.ts";
 import type { ChunkClaimStatements } from "./chunk-claim-statements.ts";
 import type { ChunkStatements } from "./chunk-statements.ts";
+import type { InputStatements } from "./input-statements.ts";
 import type { JobStatements } from "./job-statements.ts";
 import type { RoundStatements } from "./round-statements.ts";
 
 type Statements = EventStatements & {
   readonly jobs: JobStatements;
+  readonly inputs: InputStatements;
   readonly chunks: ChunkStatements;
   readonly claims: ChunkClaimStatements;
   readonly rounds: RoundStatements;
@@ -22,7 +24,7 @@ type Statements = EventStatements & {
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(
-  { jobs, chunks, claims, rounds, replies, webhooks, deliveries }: Statements,
+  { jobs, inputs, chunks, claims, rounds, replies, webhooks, deliveries }: Statements,
   { transact, emptyLog }: Pick<Connection, "transact" | "emptyLog">,
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
@@ -50,7 +52,8 @@ export function createJobCases(
       }),
     claimInput: () => true,
     releaseInput: () => {},
-    unreadJobs: () => jobs.inStatus(["receiving"]),
+    cutOffJobs: inputs.cutOff,
+    lateJobs: inputs.late,
     clearInput: (jobId, limit) =>
       transact(() => {
         requireReceiving(jobId);

@@ -15,6 +15,7 @@ import {
 import type { Orm } from "../connection/orm.ts";
 import { createDueTime } from "../due-time.ts";
 import { jobs } from "../schema.ts";
+import type { InputStatements } from "./input-statements.ts";
 
 /** What a chunk adds to its job. */
 export type JobProgress = Pick<FinishedChunk, "processed" | "counts" | "units">;
@@ -33,7 +34,7 @@ function read<Row extends Pick<JobRecord, "accountId" | "isTest">>(row: Row): Ro
 export type JobStatements = ReturnType<typeof createJobStatements>;
 
 /** Jobs. Their chunks are rows of their own. */
-export function createJobStatements(orm: Orm) {
+export function createJobStatements(orm: Orm, inputs: Pick<InputStatements, "changed">) {
   const find = madeOnce(() =>
     orm
       .select()
@@ -67,6 +68,7 @@ export function createJobStatements(orm: Orm) {
   const changed = () => {
     vacant.clear();
     erasure.changed();
+    inputs.changed();
   };
 
   return {
