@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lte, min, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import { isTestTenant, ownerOf, testTenantOf } from "../../../platform/test-tenant.ts";
 import { isBehind } from "../../conditions.ts";
@@ -55,12 +55,11 @@ export function createJobStatements(orm: Orm, inputs: Pick<InputStatements, "cha
   // Both looked at each second by a server that has nothing else to do.
   const erasure = createDueTime(
     () =>
+      // Without those that have not ended: in an order of ends theirs would be the first.
       orm
-        .select({ expiresAt: jobs.expiresAt })
+        .select({ expiresAt: min(jobs.expiresAt) })
         .from(jobs)
         .where(isUnerased)
-        .orderBy(asc(jobs.expiresAt))
-        .limit(1)
         .get()?.expiresAt ?? null,
   );
   /** The states in which a look found no job since the last write that may change that. */
