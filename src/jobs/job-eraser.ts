@@ -2,6 +2,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
 import { type JobRecord, UNFINISHED } from "../store/job-records.ts";
 import { createClearing } from "./clearing.ts";
+import { createErasingTries, type TryErasing } from "./erasing-tries.ts";
 import type { InputsInReading } from "./inputs-in-reading.ts";
 import { jobOf } from "./job.ts";
 
@@ -14,7 +15,10 @@ export type JobEraser = {
   readonly clearInput: (jobId: string) => Promise<void>;
   /** Erases the input and the results of a job that has ended. */
   readonly erase: (job: JobRecord, at: number) => Promise<void>;
-  /** Erases what is past its retention, and inputs that were never started. */
+  /**
+   * Erases what is past its retention, and inputs that were never started. Rejects with the first failure once the rest
+   * is done.
+   */
   readonly prune: () => Promise<void>;
   /** Erases inputs whose receiving process is gone, except uploads in parts. */
   readonly dropCutOff: () => Promise<void>;
@@ -43,6 +47,7 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
 
   const dropChunks = (jobId: string): Promise<void> => bySteps(store.eraseChunks, jobId);
 
+  const tries = createErasingTries(clock);
   const { note, clear } = createClearing({ store, clock, pause: (ms) => Bun.sleep(ms) });
 
   /** False where the job was started: its commit may have succeeded though its answer was lost. */
@@ -71,11 +76,20 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
    * Erases inputs that were not started in time, but for those whose start is under way, on any node. So are deleted ones:
    * a process may have ended in the middle of dropping one.
    */
-  async function dropLate(now: number): Promise<void> {
+  async function dropLate(now: number, tryErasing: TryErasing): Promise<void> {
     // Those that stay must not keep others from their turn.
-    const limit = ERASED_PER_RUN + inReading.jobIds().length;
+    const limit = ERASED_PER_RUN + inReading.jobIds().length + tries.passedOver();
     for (const { jobId, deletedAt } of await store.lateJobs(now - settings.uploadMs, limit)) {
-      if (deletedAt !== null || !inReading.has(jobId)) await forget(jobId);
+      if (deletedAt !== null || !inReading.has(jobId)) await tryErasing(jobId, () => forget(jobId));
+    }
+  }
+
+  /** Clears the store of what was erased, also where some of it failed. */
+  async function eraseApart(round: (tryErasing: TryErasing) => Promise<void>): Promise<void> {
+    try {
+      await tries.run(round);
+    } finally {
+      await clear();
     }
   }
 
@@ -96,23 +110,26 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
     },
 
     async dropCutOff() {
-      let isMore = true;
-      while (isMore) {
-        const jobIds = await store.cutOffJobs(ERASED_PER_RUN);
-        const dropped: boolean[] = [];
-        for (const jobId of jobIds) dropped.push(await forget(jobId));
-        isMore = jobIds.length === ERASED_PER_RUN && dropped.includes(true);
-      }
-      await clear();
+      await eraseApart(async (tryErasing) => {
+        let isMore = true;
+        while (isMore) {
+          const limit = ERASED_PER_RUN + tries.passedOver();
+          const jobIds = await store.cutOffJobs(limit);
+          const erased: boolean[] = [];
+          for (const jobId of jobIds) erased.push(await tryErasing(jobId, () => forget(jobId)));
+          isMore = jobIds.length === limit && erased.includes(true);
+        }
+      });
     },
 
-    async prune() {
-      const now = clock.now();
-      await dropLate(now);
-      for (const job of await store.jobsToErase(now, ERASED_PER_RUN)) {
-        if (!UNFINISHED.includes(job.status)) await eraseData(job, now);
-      }
-      await clear();
-    },
+    prune: () =>
+      eraseApart(async (tryErasing) => {
+        const now = clock.now();
+        await dropLate(now, tryErasing);
+        // Those that are passed over take the places of no others.
+        for (const job of await store.jobsToErase(now, ERASED_PER_RUN + tries.passedOver())) {
+          if (!UNFINISHED.includes(job.status)) await tryErasing(job.jobId, () => eraseData(job, now));
+        }
+      }),
   };
 }

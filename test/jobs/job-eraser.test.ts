@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createInputsInReading } from "../../src/jobs/inputs-in-reading.ts";
 import { createJobEraser } from "../../src/jobs/job-eraser.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { jobRecord } from "../store/job-conformance.ts";
 import { clock, NOON, signUp } from "../store/store-conformance.ts";
 
@@ -25,5 +26,46 @@ test("what is past its retention is erased while other jobs wait, run or are pau
   await eraser.prune();
   expect(store.findJob("job_expired")?.erasedAt).toBe(NOON);
   expect(store.findJob("job_paused")?.erasedAt).toBeNull();
+  store.close();
+});
+
+test("jobs that cannot be erased hold up no others, and are tried again after half a minute, not at each pruning", async () => {
+  const store = openStore({ path: ":memory:", clock });
+  await signUp(store, "acc_a");
+  const stuckIds = Array.from({ length: 120 }, (_, n) => `job_stuck_${n}`);
+  for (const jobId of [...stuckIds, "job_expired"]) {
+    store.createJob(jobRecord(jobId, { options: UPLOAD }), null, 999);
+    store.changeJob(jobId, ["receiving"], EXPIRED);
+  }
+  store.createJob(jobRecord("job_deleted", { options: UPLOAD, deletedAt: NOON }), null, 999);
+  let monotonicMs = 0;
+  let isAway = true;
+  const tried: string[] = [];
+  const eraser = createJobEraser({
+    store,
+    clock: { now: () => NOON, monotonic: () => monotonicMs },
+    dropParts: async (jobId) => {
+      tried.push(jobId);
+      const isStuck = jobId === "job_deleted" || stuckIds.includes(jobId);
+      if (isStuck && isAway) throw new StorageError("the database did not answer in time");
+    },
+    inReading: createInputsInReading(),
+    settings: { uploadMs: 1_000_000 },
+  });
+  const isErased = (jobId: string) => store.findJob(jobId)?.erasedAt === NOON;
+  await expect(eraser.prune()).rejects.toThrow("the database did not answer in time");
+  await eraser.prune().catch(() => undefined);
+  expect(isErased("job_expired")).toBe(true);
+  const triedOnce = [...stuckIds, "job_deleted", "job_expired"].sort();
+  expect([...tried].sort()).toEqual(triedOnce);
+  await eraser.prune();
+  expect(tried).toHaveLength(triedOnce.length);
+
+  monotonicMs = 30_000;
+  isAway = false;
+  await eraser.prune();
+  await eraser.prune();
+  expect(stuckIds.filter((jobId) => !isErased(jobId))).toEqual([]);
+  expect(store.findJob("job_deleted")).toBeNull();
   store.close();
 });

@@ -1,10 +1,14 @@
-import { and, asc, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { removeInSlices } from "../../../platform/slices.ts";
 import type { PartPort } from "../../part-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { SERVER_NOW } from "../connection/server-clock.ts";
 import { jobPartFrames as frames, jobs, jobParts as parts } from "../schema.ts";
 
 const IS_UNCOMMITTED = sql`NOT EXISTS (SELECT 1 FROM ${parts} WHERE ${parts.partId} = ${frames.partId})`;
+
+/** Frames that one transaction removes: 32 MB at most, where a job may keep more than any deadline allows for. */
+const FRAMES_AT_ONCE_MAX = 128;
 
 /** Parts of uploads that any node receives, and any node reads. */
 export function createPartCases({ transact, read }: Connection): PartPort {
@@ -75,17 +79,31 @@ export function createPartCases({ transact, read }: Connection): PartPort {
         return row?.body ?? null;
       }),
 
-    removeParts: (jobId) =>
-      transact(async (orm) => {
+    async removeParts(jobId) {
+      await transact(async (orm) => {
         await orm.delete(parts).where(eq(parts.jobId, jobId));
-        await orm.delete(frames).where(eq(frames.jobId, jobId));
-      }),
+      });
+      await removeFrames(transact, eq(frames.jobId, jobId));
+    },
 
     removeAbandonedFrames: (olderThanMs) =>
-      transact(async (orm) => {
-        await orm
-          .delete(frames)
-          .where(and(lt(frames.writtenAt, sql`${SERVER_NOW} - ${olderThanMs}::bigint`), IS_UNCOMMITTED));
-      }),
+      removeFrames(
+        transact,
+        and(lt(frames.writtenAt, sql`${SERVER_NOW} - ${olderThanMs}::bigint`), IS_UNCOMMITTED),
+      ),
   };
+}
+
+/** Removes frames in steps. It waits for those that another session removes: none are left once it resolves. */
+function removeFrames(transact: Connection["transact"], which: SQL | undefined): Promise<void> {
+  const remove = (limit: number) =>
+    transact(async (orm) => {
+      const some = orm.select({ place: sql`ctid` }).from(frames).where(which).limit(limit).for("update");
+      const removed = await orm
+        .delete(frames)
+        .where(inArray(sql`ctid`, some))
+        .returning({ frame: frames.frame });
+      return removed.length;
+    });
+  return removeInSlices(remove, FRAMES_AT_ONCE_MAX, new AbortController().signal);
 }
