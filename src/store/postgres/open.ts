@@ -10,6 +10,7 @@ import { createKeyCases } from "./accounts/key-cases.ts";
 import { createOperatorCases } from "./accounts/operator-cases.ts";
 import { createAdmitCases } from "./admission/admit-cases.ts";
 import { createInvoiceCases } from "./billing/invoice-cases.ts";
+import { createReplyCases } from "./billing/reply-cases.ts";
 import { createUsageCases } from "./billing/usage-cases.ts";
 import { createLeaseCases } from "./cluster/lease-cases.ts";
 import { createSigningCases } from "./cluster/signing-cases.ts";
@@ -64,6 +65,7 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
     ...createAccountCases(connection),
     ...createKeyCases(connection),
     ...createUsageCases(connection, processId),
+    ...createReplyCases(connection),
     ...createInvoiceCases(connection),
     ...createOperatorCases(connection),
     ...createAdmitCases(connection, processId, clock),

@@ -1,6 +1,6 @@
-import { and, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { ChargeEntry } from "../../account-records.ts";
-import type { QuotaMark, ReplyPort, UsagePort } from "../../billing-port.ts";
+import type { QuotaMark, UsagePort } from "../../billing-port.ts";
 import type { ChargeSum } from "../../charge-sums.ts";
 import { ClaimLostError } from "../../job-port.ts";
 import { lockAccounts } from "../account-locks.ts";
@@ -8,13 +8,13 @@ import type { Connection } from "../connection/connection.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
 import { finishChunk, lockChunks } from "../jobs/chunk-rows.ts";
 import { putReply } from "../reply-rows.ts";
-import { idempotentReplies, quotaMarks, usageDays, usageEvents } from "../schema.ts";
+import { quotaMarks, usageDays, usageEvents } from "../schema.ts";
 import { emit } from "../webhooks/webhook-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import { usageByEndpoint } from "./month-rows.ts";
 
-/** Charges, what they add up to, and the replies that are kept with them. */
-export function createUsageCases({ transact, read }: Connection, processId: string): UsagePort & ReplyPort {
+/** Charges, and what they add up to. */
+export function createUsageCases({ transact, read }: Connection, processId: string): UsagePort {
   return {
     record: ({ sums, replies, chunks, quotaMarks: marks, keptAt }) =>
       transact(async (orm) => {
@@ -55,60 +55,6 @@ export function createUsageCases({ transact, read }: Connection, processId: stri
           })
           .from(usageEvents)
           .groupBy(usageEvents.planPeriodId),
-      ),
-    ...replyCases({ transact, read }),
-  };
-}
-
-function replyCases({ transact, read }: Pick<Connection, "transact" | "read">): ReplyPort {
-  return {
-    findReply: (accountId, idempotencyKey) =>
-      read(async (orm) => {
-        const [row] = await orm
-          .select()
-          .from(idempotentReplies)
-          .where(
-            and(
-              eq(idempotentReplies.accountId, accountId),
-              eq(idempotentReplies.idempotencyKey, idempotencyKey),
-            ),
-          );
-        return row ?? null;
-      }),
-    removeExpiredReplies: (now, limit) =>
-      transact((orm) => {
-        const expired = orm
-          .select({ place: sql`ctid` })
-          .from(idempotentReplies)
-          .where(lte(idempotentReplies.expiresAt, now))
-          .orderBy(idempotentReplies.expiresAt)
-          .limit(limit)
-          .for("update", { skipLocked: true });
-        return orm.delete(idempotentReplies).where(inArray(sql`ctid`, expired)).returning({
-          accountId: idempotentReplies.accountId,
-          idempotencyKey: idempotentReplies.idempotencyKey,
-          bodyBytes: idempotentReplies.bodyBytes,
-          bodyFile: idempotentReplies.bodyFile,
-        });
-      }),
-    replyFiles: () =>
-      read(async (orm) => {
-        const rows = await orm
-          .select({ bodyFile: idempotentReplies.bodyFile })
-          .from(idempotentReplies)
-          .where(isNotNull(idempotentReplies.bodyFile));
-        return rows.flatMap(({ bodyFile }) => bodyFile ?? []);
-      }),
-    keptReplies: () =>
-      read((orm) =>
-        orm
-          .select({
-            accountId: idempotentReplies.accountId,
-            bytes: sql`sum(${idempotentReplies.bodyBytes})`.mapWith(Number),
-            count: sql`count(*)`.mapWith(Number),
-          })
-          .from(idempotentReplies)
-          .groupBy(idempotentReplies.accountId),
       ),
   };
 }

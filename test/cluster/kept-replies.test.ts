@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { isPostgresInstalled } from "../support/postgres.ts";
+import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
+
+const MB = 1_048_576;
+
+if (!isPostgresInstalled) {
+  test.skip("SKIPPED: PostgreSQL is not installed, so kept replies of a cluster are not tested", () => {});
+}
+
+describe.if(isPostgresInstalled)("kept replies of a cluster", () => {
+  let processes: TwoProcesses;
+
+  beforeAll(async () => {
+    processes = await openTwoProcesses();
+    const { sql } = processes;
+    await sql`CREATE TABLE removals (transaction_id bigint, bytes bigint)`;
+    await sql`CREATE FUNCTION note_removal() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN INSERT INTO removals SELECT txid_current(), coalesce(sum(body_bytes), 0) FROM gone; RETURN NULL; END $$`;
+    await sql`CREATE TRIGGER noted AFTER DELETE ON idempotent_replies REFERENCING OLD TABLE AS gone
+      FOR EACH STATEMENT EXECUTE FUNCTION note_removal()`;
+  }, 60_000);
+  beforeEach(async () => {
+    await processes.reset();
+    await processes.sql`TRUNCATE removals`;
+  });
+  afterAll(() => processes?.[Symbol.asyncDispose]());
+
+  async function keep(name: string, bodyBytes: number, expiresAt: number): Promise<void> {
+    await processes.sql`INSERT INTO idempotent_replies
+      (account_id, idempotency_key, fingerprint, status, body_bytes, expires_at, headers, body)
+      VALUES ('acc_a', ${name}, 'f', 200, ${bodyBytes}, ${expiresAt}, '{}', 'x')`;
+  }
+
+  test("large ones that have expired go a few at a time, the oldest first, as many as are asked for", async () => {
+    for (let n = 0; n < 30; n += 1) await keep(`k${n}`, 5 * MB, n);
+    await keep("k_larger", 90 * MB, 30);
+    await keep("k_valid", 1, 1_000);
+    const removed = await processes.one.removeExpiredReplies(100, 20);
+    const names = removed.map(({ idempotencyKey }) => idempotencyKey).sort();
+    expect(names).toEqual(Array.from({ length: 20 }, (_, n) => `k${n}`).sort());
+    const rows =
+      await processes.sql`SELECT sum(bytes)::float8 AS bytes FROM removals GROUP BY transaction_id`;
+    expect(Math.max(...rows.map(({ bytes }: { readonly bytes: number }) => bytes))).toBeLessThan(40 * MB);
+    expect(await processes.one.removeExpiredReplies(100, 20)).toHaveLength(11);
+    expect(await processes.one.keptReplies()).toEqual([{ accountId: "acc_a", bytes: 1, count: 1 }]);
+  });
+});
