@@ -62,7 +62,14 @@ export async function openSharedMoney(
   stack.defer(billing.start(report("billing failed")));
   stack.defer(createKeyExpiry({ store, clock: billingClock }).start(report("events of keys failed")));
   const claims = createSharedClaims({ store });
-  const kept = await store.keptReplies();
+  // A count that reads a cold disk takes longer than it may: a node starts without it, and counts again.
+  const uncounted = report("counting kept replies failed");
+  let isCounted = true;
+  const kept = await Promise.resolve(store.keptReplies()).catch((error: unknown) => {
+    isCounted = false;
+    uncounted(error);
+    return [];
+  });
   const idempotency = createIdempotency({
     // Replies are in their rows, where every node finds them.
     store: { ...store, keptReplies: () => kept, replyFiles: () => [] },
@@ -76,8 +83,15 @@ export async function openSharedMoney(
   every(SECOND_MS, billingClock.reread, "reading the kept time failed");
   every(RENEW_CLAIMS_MS, claims.renew, "renewing the claims of keys failed");
   void every(EXPIRE_INTERVAL_MS, idempotency.expire, "pruning failed")();
-  const recount = async () => idempotency.recount(await store.keptReplies());
-  every(RECOUNT_MS, recount, "counting kept replies failed");
+  const recount = async () => {
+    idempotency.recount(await store.keptReplies());
+    isCounted = true;
+  };
+  repeatUpkeep(recount, { everyMs: RECOUNT_MS, reportError: uncounted }, stack);
+  const countLate = async () => {
+    if (!isCounted) await recount();
+  };
+  void repeatUpkeep(countLate, { everyMs: EXPIRE_INTERVAL_MS, reportError: uncounted }, stack)();
   stack.defer(
     watchChanges({
       store,

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createLog } from "../../src/app/log.ts";
+import { readConfig } from "../../src/app/settings.ts";
+import { openSharedMoney } from "../../src/app/shared-money.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { until } from "../support/caller.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
+import { temporaryFolder } from "../support/process.ts";
 import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
 
 const MB = 1_048_576;
@@ -44,5 +50,32 @@ describe.if(isPostgresInstalled)("kept replies of a cluster", () => {
     expect(Math.max(...rows.map(({ bytes }: { readonly bytes: number }) => bytes))).toBeLessThan(40 * MB);
     expect(await processes.one.removeExpiredReplies(100, 20)).toHaveLength(11);
     expect(await processes.one.keptReplies()).toEqual([{ accountId: "acc_a", bytes: 1, count: 1 }]);
+  });
+
+  test("that cannot be counted in time keep no node from starting, and are counted later", async () => {
+    await keep("k0", 1_000, Date.now() + 1_000_000);
+    using folder = temporaryFolder("money");
+    await using stack = new AsyncDisposableStack();
+    const platform = {
+      clock: systemClock,
+      log: createLog("error", { write: () => {} }),
+      randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)),
+    };
+    const { sql, url } = processes;
+    // Held for as long as a disk would take that has none of the table in memory.
+    const { promise: isStarted, resolve: started } = Promise.withResolvers<void>();
+    const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();
+    const holding = sql.begin(async (transaction) => {
+      await transaction`LOCK TABLE idempotent_replies IN ACCESS EXCLUSIVE MODE`;
+      held();
+      await isStarted;
+    });
+    await isHeld;
+    const config = readConfig({ DATA_DIR: folder.path }, 1);
+    const starting = openSharedMoney(config, platform, url, stack);
+    await starting.finally(() => started());
+    const { idempotency } = await starting;
+    await holding;
+    await until("the count", async () => idempotency.keptBytes() > 1_000, 10_000);
   });
 });
