@@ -7,6 +7,12 @@ import { idempotencyClaims } from "../schema.ts";
 /** How long a process keeps claims that it does not renew. */
 const LEASE_MS = 15_000;
 
+/**
+ * A claim that nobody renews stays for this long: where the database was away, the first node that renews must leave the
+ * others theirs. Another call takes it over at once.
+ */
+const LAPSED_KEPT_MS = 600_000;
+
 /** Takes an Idempotency-Key for a call of a process, unless another call has it. */
 export async function claimKey(
   orm: Orm,
@@ -38,13 +44,15 @@ export async function releaseKey(orm: Orm, processId: string, name: ClaimName): 
   await orm.delete(idempotencyClaims).where(and(isClaim(name), eq(idempotencyClaims.processId, processId)));
 }
 
-/** Renews the claims of a process, and removes those of processes that are gone. */
+/** Renews the claims of a process, lapsed ones too, and removes those of processes that are long gone. */
 export async function renewLeases(orm: Orm, processId: string): Promise<void> {
   await orm
     .update(idempotencyClaims)
     .set({ leaseUntil: sql`${SERVER_NOW} + ${LEASE_MS}::bigint` })
     .where(eq(idempotencyClaims.processId, processId));
-  await orm.delete(idempotencyClaims).where(lt(idempotencyClaims.leaseUntil, SERVER_NOW));
+  await orm
+    .delete(idempotencyClaims)
+    .where(lt(idempotencyClaims.leaseUntil, sql`${SERVER_NOW} - ${LAPSED_KEPT_MS}::bigint`));
 }
 
 type ClaimName = { readonly accountId: string; readonly idempotencyKey: string };
