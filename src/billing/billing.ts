@@ -6,6 +6,7 @@ import type { BillingClock } from "./billing-clock.ts";
 import { invoiceId, invoiceLines, invoiceView, totalOf } from "./invoice.ts";
 import type { Meter } from "./meter.ts";
 import { planPeriodOf } from "./plan-periods.ts";
+import { createSliceSize } from "./slice-size.ts";
 
 export type Billing = {
   /**
@@ -39,15 +40,19 @@ export function createBilling(dependencies: {
 
   /** Once set, no further slice is issued, and the store may be closed. */
   let isStopped = false;
+  const slices = createSliceSize(SLICE_ACCOUNTS_MAX);
+  const isRunning = () => !isStopped;
 
   /** Enters the new month for accounts without a call since the turn of the month. */
   async function enterMonths(now: number): Promise<void> {
-    let due = await store.accountsToEnter(now, SLICE_ACCOUNTS_MAX);
-    while (due.length > 0 && !isStopped) {
-      await meter.enterMonths(due, now);
+    while (!isStopped) {
+      const entered = await slices.attempt(async (accountsMax) => {
+        const due = await store.accountsToEnter(now, accountsMax);
+        if (due.length > 0 && !isStopped) await meter.enterMonths(due, now);
+        return due.length;
+      }, isRunning);
+      if (entered === 0) return;
       await nextTurn();
-      if (isStopped) return;
-      due = await store.accountsToEnter(now, SLICE_ACCOUNTS_MAX);
     }
   }
 
@@ -81,14 +86,19 @@ export function createBilling(dependencies: {
     while (!isStopped) {
       // Calls that were counted but not written belong to the months that are closed here.
       if (!(await meter.flush())) throw new StorageError("calls of the month could not be written");
-      const rows = await store.planPeriodsToInvoice(now - invoiceDelayMs, afterId, SLICE_ACCOUNTS_MAX);
-      const last = rows.at(-1);
-      if (last === undefined || isStopped) break;
-      afterId = last.planPeriodId;
-      const months = new Map(rows.map((row) => [`${row.accountId} ${row.periodStart}`, row]));
-      const done = await store.issueInvoices([...months.values()], invoiceOf);
-      issued += done;
-      waiting += months.size - done;
+      const slice = await slices.attempt(async (periodsMax) => {
+        const rows = await store.planPeriodsToInvoice(now - invoiceDelayMs, afterId, periodsMax);
+        const last = rows.at(-1);
+        if (last === undefined || isStopped) return "none";
+        const months = new Map(rows.map((row) => [`${row.accountId} ${row.periodStart}`, row]));
+        const done = await store.issueInvoices([...months.values()], invoiceOf);
+        return { lastId: last.planPeriodId, months: months.size, done };
+      }, isRunning);
+      if (slice === null) continue;
+      if (slice === "none") break;
+      afterId = slice.lastId;
+      issued += slice.done;
+      waiting += slice.months - slice.done;
       await nextTurn();
     }
     return { issued, waiting };

@@ -93,7 +93,7 @@ describe("turn of the month", () => {
       let made = 0;
       return accounting.store.issueInvoices(months, (month, planPeriods) => {
         made += 1;
-        if (isFull && made === 2) throw new StorageError("SQLITE_FULL");
+        if (isFull && made === months.length) throw new StorageError("SQLITE_FULL");
         return invoiceOf(month, planPeriods);
       });
     };
@@ -107,6 +107,42 @@ describe("turn of the month", () => {
     isFull = false;
     expect(await billing.issueDue()).toEqual({ issued: 2, waiting: 0 });
     for (const id of ids) expect(invoicesOf(accounting, id)).toHaveLength(1);
+  });
+
+  test("goes on with fewer accounts at a time where the store is too slow for a slice, and with more again later", async () => {
+    const clock = handClock("2026-11-30T00:00:00Z");
+    const accounting = openAccounting({ clock });
+    const ids = Array.from({ length: 350 }, () => signUp(accounting).accountId);
+    clock.advance(DAY_MS);
+    let fitting = 1;
+    const sizes = { entered: [] as number[], issued: [] as number[] };
+    const requireFitting = (count: number, among: number[]): void => {
+      if (count > fitting) throw new StorageError("the database did not answer in time");
+      among.push(count);
+      // The way to it becomes better.
+      fitting += 2;
+    };
+    const billing = createBilling({
+      store: {
+        ...accounting.store,
+        issueInvoices: (months, invoiceOf) => {
+          requireFitting(months.length, sizes.issued);
+          return accounting.store.issueInvoices(months, invoiceOf);
+        },
+      },
+      meter: {
+        ...accounting.meter,
+        enterMonths: (accountIds, now) => {
+          requireFitting(accountIds.length, sizes.entered);
+          return accounting.meter.enterMonths(accountIds, now);
+        },
+      },
+      clock: accounting.billingClock,
+    });
+    expect(await billing.issueDue()).toEqual({ issued: 350, waiting: 0 });
+    expect(ids.every((id) => invoicesOf(accounting, id).length === 1)).toBe(true);
+    expect(sizes.entered[0]).toBe(1);
+    expect(Math.max(...sizes.issued)).toBeGreaterThan(20);
   });
 
   test("stops between two slices, and the next start does the rest", async () => {
