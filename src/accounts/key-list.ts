@@ -8,6 +8,7 @@ import type { KeyPort, ReplyOf } from "../store/account-port.ts";
 import type { KeyRecord } from "../store/account-records.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { type KeyMode, modeOfKey, type RandomBytes } from "./api-key.ts";
+import { ENDED_KEPT_MS } from "./ended-keys.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { KEYS_MAX, makeKey } from "./key-rotation.ts";
 import { readScopes, writtenScopes } from "./key-scopes.ts";
@@ -26,7 +27,7 @@ export type KeyFields = {
 };
 
 export type Keys = {
-  /** Returns the valid keys, and those that expired in the last 30 days, oldest first. */
+  /** Returns the valid keys, and the last 100 of those that ended in the last 30 days, oldest first. */
   readonly list: (accountId: string) => Answer<{ readonly data: readonly KeyView[] }>;
   /** Throws an ApiError `invalid_request` for an expiry in the past, and where there are 100 valid keys. */
   readonly create: (
@@ -46,8 +47,6 @@ type KeysDependencies<Stored, Ring> = {
   readonly randomBytes: RandomBytes;
 };
 
-const LISTED_MS = 30 * 86_400_000;
-
 /** Creates the operations on the keys of an account. */
 export function createKeys(
   dependencies: KeysDependencies<Pick<EmbeddedStore, KeysFunctions>, AtOnce<KeyRing>>,
@@ -57,9 +56,12 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
   const { store, keyRing, clock, randomBytes } = dependencies;
   return {
     list: (accountId) =>
-      after(keyRing.flushUses(), () =>
-        after(store.listKeys(accountId, clock.now() - LISTED_MS), (keys) => ({ data: keys.map(keyView) })),
-      ),
+      after(keyRing.flushUses(), () => {
+        const now = Math.floor(clock.now());
+        return after(store.listKeys(accountId, now - ENDED_KEPT_MS, now), (keys) => ({
+          data: keys.map(keyView),
+        }));
+      }),
 
     create: (accountId, { mode = "live", name, scopes, expiresAt }, replyOf = () => null) => {
       const now = Math.floor(clock.now());

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { createAccounts } from "../accounts/accounts.ts";
+import { removeEndedKeys } from "../accounts/ended-keys.ts";
 import { createKeyExpiry } from "../accounts/key-expiry.ts";
 import { createKeyRing } from "../accounts/key-ring.ts";
 import { createOperators } from "../accounts/operator-commands.ts";
@@ -46,6 +47,8 @@ export function openMoney(config: Config, platform: Platform, stack: AsyncDispos
   });
   const reportError = report("pruning failed");
   void repeatUpkeep(() => idempotency.prune(), { everyMs: HOUR_MS, reportError }, stack)();
+  const removeKeys = (signal: AbortSignal) => removeEndedKeys({ store, clock: billingClock }, signal);
+  void repeatUpkeep(removeKeys, { everyMs: HOUR_MS, reportError }, stack)();
   repeatUpkeep(() => idempotency.expire(), { everyMs: EXPIRE_INTERVAL_MS, reportError }, stack);
   const parts = { store, billingClock, keyRing, meter, idempotency };
   return { ...accountComponents(config, platform, parts), pace: null };

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { watchChanges } from "../accounts/change-watch.ts";
+import { removeEndedKeys } from "../accounts/ended-keys.ts";
 import { createKeyExpiry } from "../accounts/key-expiry.ts";
 import { createKeyRing } from "../accounts/key-ring.ts";
 import { createBilling } from "../billing/billing.ts";
@@ -22,6 +23,7 @@ const SECOND_MS = 1_000;
 const RENEW_CLAIMS_MS = 5_000;
 /** What other nodes keep and remove counts on this one after this long. */
 const RECOUNT_MS = 3_600_000;
+const REMOVE_KEYS_MS = 3_600_000;
 /** Longer than any call that another node began in the month may take. */
 const INVOICE_DELAY_MS = 180_000;
 
@@ -78,11 +80,13 @@ export async function openSharedMoney(
     keptBytesMax: limits.keptReplyBytesMax,
     claims,
   });
-  const every = (everyMs: number, work: () => Promise<unknown>, what: string) =>
+  const every = (everyMs: number, work: (signal: AbortSignal) => Promise<unknown>, what: string) =>
     repeatUpkeep(work, { everyMs, reportError: report(what) }, stack);
   every(SECOND_MS, billingClock.reread, "reading the kept time failed");
   every(RENEW_CLAIMS_MS, claims.renew, "renewing the claims of keys failed");
   void every(EXPIRE_INTERVAL_MS, idempotency.expire, "pruning failed")();
+  const removeKeys = (signal: AbortSignal) => removeEndedKeys({ store, clock: billingClock }, signal);
+  void every(REMOVE_KEYS_MS, removeKeys, "removing ended keys failed")();
   const recount = async () => {
     idempotency.recount(await store.keptReplies());
     isCounted = true;

@@ -40,8 +40,11 @@ export type AccountPort = {
 
 export type KeyPort = {
   readonly findKey: (keyHash: string) => Answer<FoundKey | null>;
-  /** Returns the keys of an account that are valid, or expired after `endedAfter`, oldest first. */
-  readonly listKeys: (accountId: string, endedAfter: number) => Answer<readonly KeyRecord[]>;
+  /**
+   * Returns the keys of an account that are valid at `now`, and of those that ended after `endedAfter` the last
+   * `ENDED_KEYS_MAX`, oldest first. `now` is `endedAfter` unless given.
+   */
+  readonly listKeys: (accountId: string, endedAfter: number, now?: number) => Answer<readonly KeyRecord[]>;
   /** False, and nothing written, where the account has `keysMax` valid keys. */
   readonly addKey: (key: KeyRecord, keysMax: number, reply: ReplyRecord | null) => Answer<boolean>;
   /**
@@ -76,4 +79,6 @@ export type KeyPort = {
     ending: { readonly after: number; readonly until: number; readonly limit: number },
     eventOf: (key: KeyRecord) => NewEvent,
   ) => Answer<number>;
+  /** Removes up to `limit` keys that ended at `endedUntil` or before; returns how many. */
+  readonly removeEndedKeys: (endedUntil: number, limit: number) => Answer<number>;
 };

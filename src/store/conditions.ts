@@ -12,17 +12,22 @@ export function isToInvoice(
   return and(isNull(invoiceId), isNotNull(endsAt), lte(periodEnd, now));
 }
 
-/** Keys of an account that work, or ended after `endedAfter`. */
-export function worksAfter(
-  keys: Columns<"accountId" | "expiresAt" | "revokedAt">,
-  accountId: string,
-  endedAfter: number | SQL<number>,
-) {
-  return and(
-    eq(keys.accountId, accountId),
-    or(isNull(keys.expiresAt), gt(keys.expiresAt, endedAfter)),
-    or(isNull(keys.revokedAt), gt(keys.revokedAt, endedAfter)),
-  );
+type KeyColumns = Columns<"accountId" | "expiresAt" | "revokedAt">;
+
+/** Keys of an account that work at a time, in two parts, as one index finds either. */
+export function workingKeys(keys: KeyColumns, accountId: string, at: number | SQL<number>) {
+  const unrevoked = and(eq(keys.accountId, accountId), isNull(keys.revokedAt));
+  return [and(unrevoked, isNull(keys.expiresAt)), and(unrevoked, gt(keys.expiresAt, at))] as const;
+}
+
+/** Keys of an account that expired in a range of time, and those that were revoked in it. */
+export function endedKeys(keys: KeyColumns, accountId: string, after: number, until: number) {
+  const own = eq(keys.accountId, accountId);
+  const isUnexpired = or(isNull(keys.expiresAt), gt(keys.expiresAt, after));
+  return {
+    expired: and(own, isNull(keys.revokedAt), gt(keys.expiresAt, after), lte(keys.expiresAt, until)),
+    revoked: and(own, gt(keys.revokedAt, after), isUnexpired),
+  };
 }
 
 /** What comes behind an entry where the newest is first, and of one time the greatest id. No condition without an entry. */

@@ -19,6 +19,7 @@ import atOnce from "./migrations/0006_at_once.sql" with { type: "text" };
 import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text" };
 import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text" };
 import webhookAttempts from "./migrations/0009_webhook_attempts.sql" with { type: "text" };
+import endedKeys from "./migrations/0010_ended_keys.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0007_few_accounts", sql: fewAccounts },
   { name: "0008_signing_keys", sql: signingKeys },
   { name: "0009_webhook_attempts", sql: webhookAttempts },
+  { name: "0010_ended_keys", sql: endedKeys },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

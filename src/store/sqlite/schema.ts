@@ -63,6 +63,10 @@ export const apiKeys = sqliteTable(
     index("api_keys_expiring")
       .on(table.expiresAt)
       .where(sql`${table.expiresAt} is not null and ${table.expiryEventAt} is null`),
+    index("api_keys_unrevoked").on(table.accountId, table.expiresAt).where(sql`${table.revokedAt} is null`),
+    index("api_keys_revoked").on(table.accountId, table.revokedAt).where(sql`${table.revokedAt} is not null`),
+    index("api_keys_by_expiry").on(table.expiresAt).where(sql`${table.revokedAt} is null`),
+    index("api_keys_by_revocation").on(table.revokedAt).where(sql`${table.revokedAt} is not null`),
   ],
 );
 

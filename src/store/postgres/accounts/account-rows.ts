@@ -1,11 +1,13 @@
-import { asc, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, getTableColumns, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { type AnyPgColumn, unionAll } from "drizzle-orm/pg-core";
 import { dayOf } from "../../../platform/days.ts";
 import type { AccountOverview } from "../../account-port.ts";
 import type { KeyRecord } from "../../account-records.ts";
-import { worksAfter } from "../../conditions.ts";
+import { endedKeys, workingKeys } from "../../conditions.ts";
+import { ENDED_KEYS_MAX, listedKeys, oldestFirst } from "../../listed-keys.ts";
 import { existingMonth, usageByEndpoint } from "../billing/month-rows.ts";
 import type { Orm } from "../connection/orm.ts";
-import { SERVER_NOW } from "../connection/server-clock.ts";
+import { SERVER_NOW, STATEMENT_NOW } from "../connection/server-clock.ts";
 import { accountChanges, apiKeys } from "../schema.ts";
 
 /** The channel on which nodes name to each other the accounts that have changed. */
@@ -33,15 +35,62 @@ const { expiryEventAt: _, ...keyColumns } = getTableColumns(apiKeys);
 /** The columns of a key as the port has it. */
 export const KEY_COLUMNS = keyColumns;
 
-/** Returns keys of an account that work, or ended after `endedAfter`, oldest first. */
+/** Returns the keys of an account that work at a time, oldest first. */
+export async function workingKeysOf(
+  orm: Orm,
+  accountId: string,
+  at: number | SQL<number>,
+): Promise<KeyRecord[]> {
+  const [unending, ending] = workingKeys(apiKeys, accountId, at);
+  const rows = await unionAll(keysThat(orm, unending), keysThat(orm, ending));
+  return rows.sort(oldestFirst);
+}
+
+/** Returns the keys of an account that work, and those that ended last, oldest first. */
 export async function keysOf(
   orm: Orm,
   accountId: string,
-  endedAfter: number | SQL<number>,
+  endedAfter: number,
+  now: number,
 ): Promise<KeyRecord[]> {
-  return orm
-    .select(KEY_COLUMNS)
+  const working = await workingKeysOf(orm, accountId, now);
+  const { expired, revoked } = endedKeys(apiKeys, accountId, endedAfter, now);
+  const ended = await unionAll(
+    keysThat(orm, expired).orderBy(desc(apiKeys.expiresAt)).limit(ENDED_KEYS_MAX),
+    keysThat(orm, revoked).orderBy(desc(apiKeys.revokedAt)).limit(ENDED_KEYS_MAX),
+  );
+  return listedKeys(working, ended);
+}
+
+const keysThat = (orm: Orm, which: SQL | undefined) => orm.select(KEY_COLUMNS).from(apiKeys).where(which);
+
+/** Removes up to `limit` keys that ended at a time or before, by the clock that all nodes share; returns how many. */
+export async function removeEnded(orm: Orm, endedUntil: number, limit: number): Promise<number> {
+  const until = sql<number>`least(${endedUntil}::bigint, ${STATEMENT_NOW})`;
+  const { revokedAt, expiresAt } = apiKeys;
+  const revoked = await removeSome(orm, lte(revokedAt, until), revokedAt, limit);
+  if (revoked === limit) return limit;
+  const expired = and(isNull(revokedAt), lte(expiresAt, until));
+  return revoked + (await removeSome(orm, expired, expiresAt, limit - revoked));
+}
+
+/** What another session removes is passed over. */
+async function removeSome(
+  orm: Orm,
+  which: SQL | undefined,
+  endedAt: AnyPgColumn,
+  limit: number,
+): Promise<number> {
+  const some = orm
+    .select({ keyHash: apiKeys.keyHash })
     .from(apiKeys)
-    .where(worksAfter(apiKeys, accountId, endedAfter))
-    .orderBy(asc(apiKeys.createdAt), sql`${apiKeys.keyId} collate "C"`);
+    .where(which)
+    .orderBy(asc(endedAt))
+    .limit(limit)
+    .for("update", { skipLocked: true });
+  const removed = await orm
+    .delete(apiKeys)
+    .where(inArray(apiKeys.keyHash, some))
+    .returning({ keyHash: apiKeys.keyHash });
+  return removed.length;
 }

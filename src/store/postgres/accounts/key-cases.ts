@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import type { KeyPort } from "../../account-port.ts";
 import type { KeyRecord } from "../../account-records.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -8,7 +8,7 @@ import { putReply } from "../reply-rows.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import { emit } from "../webhooks/webhook-rows.ts";
 import { changing } from "./account-cases.ts";
-import { KEY_COLUMNS, keysOf } from "./account-rows.ts";
+import { KEY_COLUMNS, keysOf, removeEnded, workingKeysOf } from "./account-rows.ts";
 
 /** The keys of accounts. */
 export function createKeyCases({ transact, read }: Connection): KeyPort {
@@ -30,11 +30,12 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
         return { ...key, ...rest };
       }),
 
-    listKeys: (accountId, endedAfter) => read((orm) => keysOf(orm, accountId, endedAfter)),
+    listKeys: (accountId, endedAfter, now = endedAfter) =>
+      read((orm) => keysOf(orm, accountId, endedAfter, now)),
 
     addKey: (key, keysMax, reply) =>
       changing(transact, [key.accountId], async (orm) => {
-        if ((await workingKeys(orm, key.accountId, key.createdAt)).length >= keysMax) return false;
+        if ((await workingKeysOf(orm, key.accountId, key.createdAt)).length >= keysMax) return false;
         await orm.insert(apiKeys).values(key);
         await putReply(orm, reply);
         return true;
@@ -42,7 +43,7 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
 
     rotateKey: (key, { keyId, endsAt, check }, reply) =>
       changing(transact, [key.accountId], async (orm) => {
-        const working = await workingKeys(orm, key.accountId, key.createdAt);
+        const working = await workingKeysOf(orm, key.accountId, key.createdAt);
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;
         check?.(working);
@@ -53,11 +54,11 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
 
     revokeKey: (accountId, keyId, at, check) =>
       changing(transact, [accountId], async (orm) => {
-        const working = await workingKeys(orm, accountId, at);
+        const working = await workingKeysOf(orm, accountId, at);
         const key = working.find((known) => known.keyId === keyId);
         if (key === undefined) return false;
         // What is left has to work by the clock that all nodes share, however far behind this node's is.
-        check(await workingKeys(orm, accountId, sql<number>`greatest(${at}::bigint, ${SERVER_NOW})`));
+        check(await workingKeysOf(orm, accountId, sql<number>`greatest(${at}::bigint, ${STATEMENT_NOW})`));
         await orm.update(apiKeys).set({ revokedAt: at }).where(eq(apiKeys.keyHash, key.keyHash));
         return true;
       }),
@@ -99,20 +100,14 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
         for (const key of marked) await emit(orm, key.accountId, eventOf(key));
         return marked.length;
       }),
+
+    removeEndedKeys: (endedUntil, limit) => transact((orm) => removeEnded(orm, endedUntil, limit)),
   };
 }
 
 /** Ends all keys of an account as the given one begins. The account is locked. */
 export async function replaceKeys(orm: Orm, key: KeyRecord): Promise<void> {
-  await replace(orm, await workingKeys(orm, key.accountId, key.createdAt), key, key.createdAt);
-}
-
-async function workingKeys(
-  orm: Orm,
-  accountId: string,
-  now: number | SQL<number>,
-): Promise<readonly KeyRecord[]> {
-  return (await keysOf(orm, accountId, now)).filter(({ revokedAt }) => revokedAt === null);
+  await replace(orm, await workingKeysOf(orm, key.accountId, key.createdAt), key, key.createdAt);
 }
 
 async function replace(

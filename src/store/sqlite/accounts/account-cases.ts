@@ -43,9 +43,6 @@ export function createAccountCases(
     return { month, usage: usage.byEndpoint(accountId, dayOf(periodStart), dayOf(periodEnd - 1)) };
   }
 
-  const workingKeys = (accountId: string, now: number) =>
-    accounts.keys(accountId, now).filter(({ revokedAt }) => revokedAt === null);
-
   return {
     signUp: (account, key, planPeriod) =>
       transact(() => {
@@ -82,7 +79,7 @@ export function createAccountCases(
 
     addKey: (key, keysMax, reply) =>
       transact(() => {
-        if (workingKeys(key.accountId, key.createdAt).length >= keysMax) return false;
+        if (accounts.workingKeys(key.accountId, key.createdAt).length >= keysMax) return false;
         accounts.insertKey(key);
         if (reply !== null) replies.put(reply);
         return true;
@@ -90,7 +87,7 @@ export function createAccountCases(
 
     rotateKey: (key, { keyId, endsAt, check }, reply) =>
       transact(() => {
-        const working = workingKeys(key.accountId, key.createdAt);
+        const working = accounts.workingKeys(key.accountId, key.createdAt);
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;
         check?.(working);
@@ -102,7 +99,7 @@ export function createAccountCases(
 
     revokeKey: (accountId, keyId, at, check) =>
       transact(() => {
-        const working = workingKeys(accountId, at);
+        const working = accounts.workingKeys(accountId, at);
         const key = working.find((known) => known.keyId === keyId);
         if (key === undefined) return false;
         check(working);
@@ -126,6 +123,8 @@ export function createAccountCases(
         return keys.length;
       });
     },
+
+    removeEndedKeys: (endedUntil, limit) => transact(() => accounts.removeEndedKeys(endedUntil, limit)),
 
     readMonth: monthOf,
 

@@ -1,7 +1,22 @@
-import { and, asc, eq, getTableColumns, gt, isNull, lte, or, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNull,
+  lte,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { AnySQLiteColumn } from "drizzle-orm/sqlite-core";
 import { madeOnce } from "../../../platform/made-once.ts";
 import type { AccountRecord, FoundKey, KeyRecord } from "../../account-records.ts";
-import { worksAfter } from "../../conditions.ts";
+import { endedKeys, workingKeys as workingKeysAt } from "../../conditions.ts";
+import { ENDED_KEYS_MAX, listedKeys, oldestFirst } from "../../listed-keys.ts";
 import type { Orm } from "../connection/orm.ts";
 import { createDueTime } from "../due-time.ts";
 import { accounts, apiKeys } from "../schema.ts";
@@ -54,6 +69,25 @@ export function createAccountStatements(orm: Orm) {
         .limit(1)
         .get()?.expiresAt ?? null,
   );
+
+  const keysThat = (which: SQL | undefined) => orm.select(keyColumns).from(apiKeys).where(which);
+
+  /** Keys of an account that work at a time, oldest first. */
+  const workingKeys = (accountId: string, at: number): KeyRecord[] => {
+    const [unending, ending] = workingKeysAt(apiKeys, accountId, at);
+    return [...keysThat(unending).all(), ...keysThat(ending).all()].sort(oldestFirst);
+  };
+
+  const removeSome = (which: SQL | undefined, endedAt: AnySQLiteColumn, limit: number): number => {
+    const some = orm
+      .select({ keyHash: apiKeys.keyHash })
+      .from(apiKeys)
+      .where(which)
+      .orderBy(asc(endedAt))
+      .limit(limit);
+    const removed = orm.delete(apiKeys).where(inArray(apiKeys.keyHash, some));
+    return removed.returning({ keyHash: apiKeys.keyHash }).all().length;
+  };
 
   return {
     /** False, and nothing written, where an account with this normalized mailbox exists. */
@@ -110,14 +144,26 @@ export function createAccountStatements(orm: Orm) {
 
     findKey: (keyHash: string): FoundKey | undefined => keyByHash().get({ keyHash }),
 
-    /** Keys of an account that work, or ended after `endedAfter`, oldest first. */
-    keys: (accountId: string, endedAfter: number): KeyRecord[] =>
-      orm
-        .select(keyColumns)
-        .from(apiKeys)
-        .where(worksAfter(apiKeys, accountId, endedAfter))
-        .orderBy(asc(apiKeys.createdAt), asc(apiKeys.keyId))
-        .all(),
+    workingKeys,
+
+    /** Keys of an account that work, and those that ended last, oldest first. */
+    keys: (accountId: string, endedAfter: number, now: number = endedAfter): KeyRecord[] => {
+      const { expired, revoked } = endedKeys(apiKeys, accountId, endedAfter, now);
+      const ended = [
+        ...keysThat(expired).orderBy(desc(apiKeys.expiresAt)).limit(ENDED_KEYS_MAX).all(),
+        ...keysThat(revoked).orderBy(desc(apiKeys.revokedAt)).limit(ENDED_KEYS_MAX).all(),
+      ];
+      return listedKeys(workingKeys(accountId, now), ended);
+    },
+
+    /** Removes up to `limit` keys that ended at a time or before; returns how many. */
+    removeEndedKeys: (endedUntil: number, limit: number): number => {
+      const { expiresAt, revokedAt } = apiKeys;
+      const revoked = removeSome(lte(revokedAt, endedUntil), revokedAt, limit);
+      if (revoked === limit) return limit;
+      const expired = and(isNull(revokedAt), lte(expiresAt, endedUntil));
+      return revoked + removeSome(expired, expiresAt, limit - revoked);
+    },
 
     /** Ends a key by rotation, unless it ends before; `forGood` where no clock that is set back may revive it. */
     endKey: (keyHash: string, endsAt: number, forGood: boolean): void => {

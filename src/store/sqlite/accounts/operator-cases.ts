@@ -38,8 +38,8 @@ export function createOperatorCases(
       }),
     replaceKeys: (key, act, answer) =>
       transact(() => {
-        for (const { keyHash, revokedAt } of accounts.keys(key.accountId, key.createdAt)) {
-          if (revokedAt === null) accounts.endKey(keyHash, key.createdAt, true);
+        for (const { keyHash } of accounts.workingKeys(key.accountId, key.createdAt)) {
+          accounts.endKey(keyHash, key.createdAt, true);
         }
         accounts.insertKey(key);
         operators.record(act);

@@ -1,0 +1,17 @@
+import type { KeyRecord } from "./account-records.ts";
+
+/** Keys that have ended and are listed beside those that work: a caller may end any number. */
+export const ENDED_KEYS_MAX = 100;
+
+/** Returns keys that work, and the last of those that have ended, oldest first. */
+export function listedKeys(working: readonly KeyRecord[], ended: readonly KeyRecord[]): KeyRecord[] {
+  const last = [...ended].sort((one, other) => endOf(other) - endOf(one)).slice(0, ENDED_KEYS_MAX);
+  return [...working, ...last].sort(oldestFirst);
+}
+
+const endOf = ({ expiresAt, revokedAt }: KeyRecord): number => revokedAt ?? expiresAt ?? 0;
+
+/** The order of keys; those of one moment go by their ids, as bytes. */
+export function oldestFirst(one: KeyRecord, other: KeyRecord): number {
+  return one.createdAt - other.createdAt || (one.keyId < other.keyId ? -1 : 1);
+}
