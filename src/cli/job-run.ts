@@ -1,8 +1,7 @@
 import { createClient } from "../client/client.ts";
 import type { Job } from "../client/contract-types.ts";
-import { RefusedError, UnreachableError } from "../client/failure.ts";
+import { RefusedError, UNREADABLE, UnreachableError } from "../client/failure.ts";
 import { hasEnded } from "../client/job-watch.ts";
-import { UNREADABLE } from "../client/transport.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyIntoClaimed } from "./file-run.ts";

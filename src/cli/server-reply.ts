@@ -1,6 +1,5 @@
 import type { Job } from "../client/contract-types.ts";
-import { IncompleteReplyError, RefusedError, UnreachableError } from "../client/failure.ts";
-import { UNREADABLE } from "../client/transport.ts";
+import { IncompleteReplyError, RefusedError, UNREADABLE, UnreachableError } from "../client/failure.ts";
 import { isObject } from "../platform/json-value.ts";
 import { KINDS, type Result, statusOf, type Task } from "../tables/task.ts";
 import { CliError, EXIT } from "./failure.ts";

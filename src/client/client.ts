@@ -63,7 +63,7 @@ export function createClient(settings: ClientSettings) {
   function stream<Result, Summary>(path: string, options: CallOptions, body: unknown) {
     const { signal, idempotencyKey } = options;
     const call = { signal, idempotencyKey, body, accept: "application/x-ndjson" };
-    const open = () => send("POST", path, call, async (reply) => reply);
+    const open = () => send("POST", path, call, async (reply, key) => ({ reply, idempotencyKey: key }));
     return streamResults<Result, Summary>(open, signal);
   }
 

@@ -7,18 +7,21 @@ export type ResultStream<Result, Summary> = AsyncIterable<Result> & {
   readonly end: () => { readonly count: number; readonly summary: Summary } | null;
 };
 
+/** A reply whose body is still to be read, and the key of its call. */
+export type OpenedReply = { readonly reply: Response; readonly idempotencyKey: string | null };
+
 /**
  * Walks an NDJSON reply without holding more than what the network delivers at once. The call is sent at the
  * first step; leaving the walk early ends it. Throws IncompleteReplyError where the last line is missing.
  */
 export function streamResults<Result, Summary>(
-  open: () => Promise<Response>,
+  open: () => Promise<OpenedReply>,
   signal: AbortSignal | undefined,
 ): ResultStream<Result, Summary> {
   let last: { readonly count: number; readonly summary: Summary } | null = null;
 
   async function* walk(): AsyncGenerator<Result, void, undefined> {
-    const reply = await open();
+    const { reply, idempotencyKey } = await open();
     let received = 0;
     try {
       for await (const line of linesOf(reply)) {
@@ -32,9 +35,9 @@ export function streamResults<Result, Summary>(
       }
     } catch (cause) {
       signal?.throwIfAborted();
-      throw new IncompleteReplyError(received, { cause });
+      throw new IncompleteReplyError(received, { cause, idempotencyKey });
     }
-    throw new IncompleteReplyError(received);
+    throw new IncompleteReplyError(received, { idempotencyKey });
   }
 
   const results = walk();

@@ -1,11 +1,13 @@
-import { RefusedError, UnreachableError } from "./failure.ts";
+import { type RefusedError, UnreachableError } from "./failure.ts";
 import { pause } from "./pause.ts";
+import { FIRST_PAUSE_MS, isReplyLost, pauseBefore } from "./repetition.ts";
+import { refusalOf, unreadable } from "./reply-refusal.ts";
 
 export type ClientSettings = {
   /** Such as `http://127.0.0.1:3000`. */
   readonly baseUrl: string;
   readonly apiKey?: string;
-  /** How often a call is sent again at most (4). */
+  /** How often a call is sent again at most (4), besides waiting for its own earlier attempt that still runs. */
   readonly retriesMax?: number;
   /** A longer Retry-After is thrown instead of waited for (60,000). */
   readonly retryWaitMaxMs?: number;
@@ -36,19 +38,17 @@ export type Send = <Read>(
     readonly accept?: string;
     readonly headers?: { readonly [name: string]: string };
   },
-  read: (reply: Response) => Promise<Read>,
+  read: (reply: Response, idempotencyKey: string | null) => Promise<Read>,
 ) => Promise<Read>;
 
-/** The code of a reply that is not one of this API. */
-export const UNREADABLE = "unreadable_reply";
-
-/** Waits before sending again where the server does not say how long: 250 ms, then twice as long each time. */
-const FIRST_PAUSE_MS = 250;
+/** How long a call waits at most, pauses added up, for its own earlier attempt to end. */
+const OWN_ATTEMPT_WAIT_MAX_MS = 900_000;
 
 /**
  * Sends calls. 429 and 503 are sent again after their Retry-After; a broken connection, and what a proxy answers in the
  * place of the server, only where sending twice is harmless: a GET, PUT or DELETE, or a POST with an idempotency key.
- * Throws RefusedError, UnreachableError, or the signal's reason.
+ * An own attempt that runs on after its reply was lost is waited for, up to 15 minutes; a 409 that is not of an own
+ * attempt is thrown at once. Throws RefusedError, UnreachableError, or the signal's reason.
  */
 export function createTransport(settings: ClientSettings): Send {
   const { apiKey, retriesMax = 4, retryWaitMaxMs = 60_000 } = settings;
@@ -60,14 +60,15 @@ export function createTransport(settings: ClientSettings): Send {
   }
 
   return async (method, path, { body, raw, accept, headers, signal, idempotencyKey }, read) => {
-    const key = method === "POST" && idempotencyKey === undefined ? crypto.randomUUID() : idempotencyKey;
+    const key =
+      (method === "POST" && idempotencyKey === undefined ? crypto.randomUUID() : idempotencyKey) ?? null;
     const init: RequestInit = {
       method,
       headers: {
         Accept: accept ?? "application/json",
         ...(apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }),
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-        ...(typeof key === "string" ? { "Idempotency-Key": key } : {}),
+        ...(key === null ? {} : { "Idempotency-Key": key }),
         ...raw?.headers,
         ...headers,
       },
@@ -75,12 +76,25 @@ export function createTransport(settings: ClientSettings): Send {
       ...(raw === undefined ? {} : { body: raw.bytes }),
       ...(signal === undefined ? {} : { signal }),
     };
-    const isRepeatable = method !== "POST" || typeof key === "string";
-    for (let attempt = 0; ; attempt++) {
-      const { value, failure } = await attemptOnce(base, () => send(base + path, init), init.signal, read);
+    const isRepeatable = method !== "POST" || key !== null;
+    let mayRunOn = false;
+    let ownWaitMs = 0;
+    for (let attempt = 0; ; ) {
+      const { value, failure } = await attemptOnce(
+        base,
+        key,
+        () => send(base + path, init),
+        init.signal,
+        read,
+      );
       if (failure === null) return value;
-      const pauseMs = pauseBefore(failure, attempt, isRepeatable);
-      if (pauseMs === null || attempt >= retriesMax || pauseMs > retryWaitMaxMs) throw failure;
+      const isOwn = mayRunOn && "code" in failure && failure.code === "idempotency_in_progress";
+      const pauseMs = pauseBefore(failure, attempt, isRepeatable, isOwn);
+      if (pauseMs === null || pauseMs > retryWaitMaxMs) throw failure;
+      if (isOwn) ownWaitMs += Math.max(pauseMs, FIRST_PAUSE_MS);
+      else attempt += 1;
+      if (attempt > retriesMax || ownWaitMs > OWN_ATTEMPT_WAIT_MAX_MS) throw failure;
+      mayRunOn ||= isReplyLost(failure);
       await wait(pauseMs, signal);
     }
   };
@@ -108,76 +122,28 @@ type Attempt<Read> =
 
 async function attemptOnce<Read>(
   base: string,
+  idempotencyKey: string | null,
   send: () => Promise<Response>,
   signal: AbortSignal | null | undefined,
-  read: (reply: Response) => Promise<Read>,
+  read: (reply: Response, idempotencyKey: string | null) => Promise<Read>,
 ): Promise<Attempt<Read>> {
   try {
     const reply = await send();
-    if (!reply.ok) return { value: null, failure: await refusalOf(reply) };
+    if (!reply.ok) return { value: null, failure: await refusalOf(reply, idempotencyKey) };
     try {
-      return { value: await read(reply), failure: null };
+      return { value: await read(reply, idempotencyKey), failure: null };
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      return { value: null, failure: unreadable(reply) };
+      return { value: null, failure: unreadable(reply, idempotencyKey) };
     }
   } catch (cause) {
     signal?.throwIfAborted();
     return {
       value: null,
-      failure: new UnreachableError(`${base} does not answer, or broke off its reply.`, { cause }),
+      failure: new UnreachableError(`${base} does not answer, or broke off its reply.`, {
+        cause,
+        idempotencyKey,
+      }),
     };
-  }
-}
-
-/** How long to wait before the next attempt, or null where there is no use in one. */
-function pauseBefore(
-  failure: RefusedError | UnreachableError,
-  attempt: number,
-  isRepeatable: boolean,
-): number | null {
-  const backoffMs = FIRST_PAUSE_MS * 2 ** attempt;
-  if (failure instanceof UnreachableError) return isRepeatable ? backoffMs : null;
-  const { status, code, retryAfterSeconds } = failure;
-  const isOfProxy = code === UNREADABLE && (status === 502 || status === 504 || status < 300);
-  if (isOfProxy) return isRepeatable ? backoffMs : null;
-  // Our first attempt may still be running after its connection broke.
-  const isOwnShadow = code === "idempotency_in_progress" && attempt > 0;
-  if (status !== 429 && status !== 503 && !isOwnShadow) return null;
-  return retryAfterSeconds === null ? backoffMs : retryAfterSeconds * 1000;
-}
-
-async function refusalOf(reply: Response): Promise<RefusedError> {
-  const text = await reply.text().catch(() => "");
-  const envelope = envelopeOf(text);
-  return envelope === null ? unreadable(reply) : refusedWith(reply, envelope);
-}
-
-/** The failure of a reply that is not one of this API, such as the page of a proxy or a portal. */
-function unreadable(reply: Response): RefusedError {
-  const kind = reply.ok ? "reply" : "error";
-  const message = `The server answered ${reply.status} with no ${kind} of this API.`;
-  return refusedWith(reply, { code: UNREADABLE, message });
-}
-
-function refusedWith(
-  { status, headers }: Response,
-  { code, message }: { readonly code: string; readonly message: string },
-): RefusedError {
-  const retryAfter = headers.get("retry-after")?.trim() ?? "";
-  return new RefusedError(message, {
-    status,
-    code,
-    requestId: headers.get("x-request-id"),
-    retryAfterSeconds: /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : null,
-  });
-}
-
-function envelopeOf(text: string): { code: string; message: string } | null {
-  try {
-    const { code, message } = JSON.parse(text).error;
-    return typeof code === "string" && typeof message === "string" ? { code, message } : null;
-  } catch {
-    return null;
   }
 }

@@ -139,6 +139,21 @@ describe("sending again", () => {
     }
   });
 
+  test.each([503, 520, 521, 522, 523, 524])(
+    "repeats a proxy's %i where sending twice is harmless only",
+    async (status) => {
+      const page = () => new Response("<h1>No server</h1>", { status, headers: { "Retry-After": "9" } });
+      const keyed = serve(page, () => Response.json({ valid: true }));
+      const { client, pauses } = clientOf(keyed.url);
+      expect((await client.validatePhone("+5511987654321")).valid).toBe(true);
+      expect(pauses).toEqual([status === 503 ? 9000 : 250]);
+      const unkeyed = serve(page);
+      const call = clientOf(unkeyed.url).client.verifyEmail("a@b.co", { idempotencyKey: null });
+      await expect(call).rejects.toMatchObject({ status, code: "unreadable_reply" });
+      expect(unkeyed.calls).toHaveLength(1);
+    },
+  );
+
   test("a key that no header can hold is refused before any call, one with a line end behind it is taken", async () => {
     const { url, calls } = serve(() => Response.json({ plan: "free" }));
     await createClient({ baseUrl: url, apiKey: "asy_one\n" }).account();
@@ -166,6 +181,48 @@ describe("sending again", () => {
     const keys = heads.map((head) => /idempotency-key: (\S+)/i.exec(head)?.[1]);
     expect(keys).toEqual([keys[0], keys[0], keys[0]]);
     expect(keys[0]).toBeString();
+  });
+
+  test("its own attempt that runs on is waited for as long as the server asks, beside retriesMax", async () => {
+    const running = refusal(409, "idempotency_in_progress", { "Retry-After": "1" });
+    const lost = () => new Response("<h1>Gateway time-out</h1>", { status: 504 });
+    const { url, calls } = serve(lost, ...Array.from({ length: 90 }, () => running), lost, running, () =>
+      Response.json({ count: 1 }),
+    );
+    const { client, pauses } = clientOf(url, { retriesMax: 2 });
+    expect((await client.verifyEmails(["a@b.co"])).count).toBe(1);
+    expect(pauses).toEqual([250, ...Array.from({ length: 90 }, () => 1000), 500, 1000]);
+    expect(new Set(calls.map(({ headers }) => headers.get("idempotency-key"))).size).toBe(1);
+  });
+
+  test("waits for its own attempt up to 15 minutes, then says the key under which its reply is kept", async () => {
+    const { url, calls } = serve(
+      () => new Response(null, { status: 502 }),
+      refusal(409, "idempotency_in_progress", { "Retry-After": "50" }),
+    );
+    const { client, pauses } = clientOf(url);
+    const failure = await client.verifyEmails(["a@b.co"]).catch((error: unknown) => error);
+    const key = calls[0]?.headers.get("idempotency-key");
+    expect(failure).toMatchObject({ code: "idempotency_in_progress", idempotencyKey: key });
+    expect(pauses).toEqual([250, ...Array.from({ length: 18 }, () => 50_000)]);
+  });
+
+  test("a failure says the key of its call, or that it had none", async () => {
+    const { url, calls } = serve(refusal(402, "quota_exceeded"));
+    const refused = await clientOf(url)
+      .client.verifyEmail("a@b.co")
+      .catch((error: unknown) => error);
+    expect(calls[0]?.headers.get("idempotency-key")).toBeString();
+    expect(refused).toMatchObject({ idempotencyKey: calls[0]?.headers.get("idempotency-key") });
+    const { client } = clientOf("http://127.0.0.1:1");
+    const sent = client.verifyEmail("a@b.co", { idempotencyKey: "mine" });
+    await expect(sent).rejects.toMatchObject({ name: "UnreachableError", idempotencyKey: "mine" });
+    await expect(client.signUp({ email: "a@b.co" })).rejects.toMatchObject({ idempotencyKey: null });
+    const cut = serve(() => new Response(`${lines({ email: "a@b.co" })}\n`));
+    const walk = Array.fromAsync(clientOf(cut.url).client.streamEmails(["a@b.co"]));
+    const failure = await walk.catch((error: unknown) => error);
+    expect(cut.calls[0]?.headers.get("idempotency-key")).toBeString();
+    expect(failure).toMatchObject({ idempotencyKey: cut.calls[0]?.headers.get("idempotency-key") });
   });
 
   test("an address that is none is refused before any call, and one that does not answer is named", async () => {

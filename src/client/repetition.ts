@@ -1,0 +1,28 @@
+import { type RefusedError, UNREADABLE, UnreachableError } from "./failure.ts";
+
+/** Waits before sending again where the server does not say how long: 250 ms, then twice as long each time. */
+export const FIRST_PAUSE_MS = 250;
+/** What proxies answer in the place of a server; 520 to 524 are Cloudflare's. */
+const PROXY_STATUSES: readonly number[] = [502, 503, 504, 520, 521, 522, 523, 524];
+
+/** How long to wait before the next attempt, or null where there is no use in one. */
+export function pauseBefore(
+  failure: RefusedError | UnreachableError,
+  attempt: number,
+  isRepeatable: boolean,
+  isOwnRunning: boolean,
+): number | null {
+  const backoffMs = FIRST_PAUSE_MS * 2 ** attempt;
+  if (failure instanceof UnreachableError) return isRepeatable ? backoffMs : null;
+  const { status, code, retryAfterSeconds } = failure;
+  const isOfProxy = code === UNREADABLE && (PROXY_STATUSES.includes(status) || status < 300);
+  if (isOfProxy && !isRepeatable) return null;
+  if (isOfProxy && status !== 503) return backoffMs;
+  if (status !== 429 && status !== 503 && !isOwnRunning) return null;
+  return retryAfterSeconds === null ? backoffMs : retryAfterSeconds * 1000;
+}
+
+/** Whether the server may have begun the call, and go on with it, although it was not the server that answered. */
+export function isReplyLost(failure: RefusedError | UnreachableError): boolean {
+  return failure instanceof UnreachableError || failure.code === UNREADABLE;
+}
