@@ -11,6 +11,8 @@ export class RefusedError extends Error {
   readonly retryAfterSeconds: number | null;
   /** The key of the call, under which it can be sent again. */
   readonly idempotencyKey: string | null;
+  /** The job that a `createJob` left behind, to go on with, look at or delete. */
+  jobId: string | null = null;
 
   constructor(
     message: string,
@@ -38,6 +40,8 @@ export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
   /** The key of the call: sent again under it, it is charged once and its reply is replayed. */
   readonly idempotencyKey: string | null;
+  /** The job that a `createJob` left behind, to go on with, look at or delete. */
+  jobId: string | null = null;
 
   constructor(message: string, { idempotencyKey = null, ...options }: LostReply = {}) {
     super(message, options);

@@ -1,16 +1,16 @@
 import type { EmailResult, Job, JobFields, JobPage } from "./contract-types.ts";
-import { UnreachableError } from "./failure.ts";
+import { createInParts } from "./job-creation.ts";
 import { mediaTypeOf, partsOf } from "./job-input.ts";
 import { jobResults } from "./job-results.ts";
 import type { CreateJobOptions, JobInput, ResultsOptions, WatchOptions } from "./job-types.ts";
 import { jobPath, type Wait, watchJob } from "./job-watch.ts";
-import type { BytesBody, CallOptions, Send } from "./transport.ts";
+import { packed } from "./packed-body.ts";
+import type { CallOptions, Send } from "./transport.ts";
 import type { JobResult, JobStatus } from "./types.ts";
 
 type ReadOptions = Pick<CallOptions, "signal">;
 
 const PART_BYTES = 4_194_304;
-const PARTS_IN_FLIGHT = 2;
 
 /** Creates the calls of jobs. */
 export function createJobCalls(send: Send, wait: Wait) {
@@ -42,75 +42,48 @@ export function createJobCalls(send: Send, wait: Wait) {
   const startJob = (jobId: string, options: CallOptions = {}) =>
     send("POST", `${jobPath(jobId)}/start`, options, readJob);
 
+  const job = (jobId: string, options: ReadOptions = {}) => send("GET", jobPath(jobId), options, readJob);
+
+  const deleteJob = async (jobId: string, options: ReadOptions = {}): Promise<void> => {
+    await send("DELETE", jobPath(jobId), options, async (reply) => reply.text());
+  };
+
   async function createJob(
     input: JobInput,
     fields: JobFields = {},
     { partBytes = PART_BYTES, ...options }: CreateJobOptions = {},
   ): Promise<Job> {
     const mediaType = mediaTypeOf(input);
-    const parts = partsOf(input, partBytes);
-    const first = (await parts.next()).value ?? new Uint8Array();
-    const second = await parts.next();
-    if (second.done === true) {
-      const raw = await packed(first, { "Content-Type": mediaType });
-      return send("POST", `/v1/jobs${queryOf(fields)}`, { ...options, raw }, readJob);
-    }
-    const { job_id: jobId } = await createUpload(mediaType, fields, options);
-    const { signal, idempotencyKey } = options;
+    const parts = partsOf(input, partBytes, options.signal);
     try {
-      await sendParts(jobId, startingWith([first, second.value], parts), signal);
-    } catch (error) {
-      // Under a key of its own the caller may send the rest.
-      if (typeof idempotencyKey !== "string") await dropUpload(jobId, error, signal);
-      throw error;
+      const first = (await parts.next()).value ?? new Uint8Array();
+      const second = await parts.next();
+      if (second.done === true) {
+        const raw = await packed(first, { "Content-Type": mediaType });
+        return await send("POST", `/v1/jobs${queryOf(fields)}`, { ...options, raw }, readJob);
+      }
+      const calls = { createUpload, putJobPart, startJob, job, deleteJob };
+      const all = startingWith([first, second.value], parts);
+      return await createInParts(calls, { mediaType, fields, parts: all }, options);
+    } finally {
+      // Closes a source that is not at its end, such as an open file.
+      await parts.return().catch(() => undefined);
     }
-    const key = typeof idempotencyKey === "string" ? `${idempotencyKey}-start` : idempotencyKey;
-    return startJob(jobId, { ...options, idempotencyKey: key });
-  }
-
-  /** Deletes a job that will not be sent: it would count among the account's for a day. Who aborts does not wait for it. */
-  async function dropUpload(jobId: string, error: unknown, signal: AbortSignal | undefined): Promise<void> {
-    if (error instanceof UnreachableError) return;
-    const dropped = deleteJob(jobId).catch(() => {});
-    if (signal?.aborted !== true) await dropped;
-  }
-
-  const deleteJob = async (jobId: string, options: ReadOptions = {}): Promise<void> => {
-    await send("DELETE", jobPath(jobId), options, async (reply) => reply.text());
-  };
-
-  async function sendParts(
-    jobId: string,
-    parts: AsyncIterable<Uint8Array<ArrayBuffer>>,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const inFlight = new Set<Promise<void>>();
-    const failures: unknown[] = [];
-    let n = 0;
-    for await (const part of parts) {
-      n += 1;
-      const sent: Promise<void> = putJobPart(jobId, n, part, { signal })
-        .catch((error: unknown) => void failures.push(error))
-        .finally(() => inFlight.delete(sent));
-      inFlight.add(sent);
-      if (inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(inFlight);
-      if (failures.length > 0) break;
-    }
-    await Promise.all(inFlight);
-    if (failures.length > 0) throw failures[0];
   }
 
   return {
     /**
      * Creates a job of rows or of a text, compressed where the platform can; one that is larger than a part is uploaded in
-     * parts, each of which is sent again where its connection breaks.
+     * parts, each of which is sent again where its connection breaks. A job that is not started is dropped, but for one that
+     * its caller can go on with: under an `idempotencyKey` of the caller's the same call goes on, and the `jobId` of the
+     * error names the job that stays.
      */
     createJob,
     /** The three steps of an upload: create it, send its parts in any order and again at will, start it. */
     createUpload,
     putJobPart,
     startJob,
-    job: (jobId: string, options: ReadOptions = {}) => send("GET", jobPath(jobId), options, readJob),
+    job,
     jobs: (
       query: { status?: JobStatus; limit?: number; starting_after?: string } = {},
       options: ReadOptions = {},
@@ -142,33 +115,6 @@ async function* startingWith<Value>(
 ): AsyncGenerator<Value, void, undefined> {
   yield* first;
   yield* rest;
-}
-
-/** Compresses a body where the platform can, and says its digest where Web Crypto is. */
-async function packed(
-  bytes: Uint8Array<ArrayBuffer>,
-  headers: { readonly [name: string]: string },
-): Promise<BytesBody> {
-  const canPack = typeof CompressionStream === "function";
-  const sent = canPack ? await gzipped(bytes) : bytes;
-  const digest = crypto.subtle === undefined ? null : await crypto.subtle.digest("SHA-256", sent);
-  return {
-    bytes: sent,
-    headers: {
-      ...headers,
-      ...(canPack ? { "Content-Encoding": "gzip" } : {}),
-      ...(digest === null ? {} : { "Content-Digest": `sha-256=:${base64(new Uint8Array(digest))}:` }),
-    },
-  };
-}
-
-async function gzipped(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-function base64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
 }
 
 function queryOf(

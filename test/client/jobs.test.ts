@@ -119,6 +119,43 @@ describe("against the real server", () => {
   });
 });
 
+describe("createJob in parts, made again under the caller's own key", () => {
+  const rows = Array.from({ length: 300 }, (_, i) => `user${i}@many.com`);
+  const options = { partBytes: 2_000, idempotencyKey: "k".repeat(255) };
+
+  test("returns the job that was started, and that has ended, under the longest key", async () => {
+    await using server = await startTestServer();
+    const client = createClient({ baseUrl: server.url, apiKey: await server.signUp() });
+    const made = await client.createJob({ rows }, {}, options);
+    expect((await client.createJob({ rows }, {}, options)).job_id).toBe(made.job_id);
+    await Array.fromAsync(client.watchJob(made.job_id));
+    expect((await client.createJob({ rows }, {}, options)).job_id).toBe(made.job_id);
+    expect((await client.jobs()).data).toHaveLength(1);
+  });
+
+  test("returns a job that was started under another key", async () => {
+    await using server = await startTestServer();
+    const client = createClient({ baseUrl: server.url, apiKey: await server.signUp() });
+    const { job_id } = await client.createUpload("application/x-ndjson", {}, options);
+    await client.putJobPart(job_id, 1, new TextEncoder().encode('"ann@good.com"\n'));
+    await client.startJob(job_id);
+    const made = await client.createJob({ rows }, {}, options);
+    expect(made).toMatchObject({ job_id, counts: { rows: 1 } });
+  });
+
+  test("does not take a start that is refused for one that was made", async () => {
+    const notReady = () => Response.json({ error: { code: "job_not_ready", message: "" } }, { status: 409 });
+    const { client } = serve({
+      "/v1/jobs": [() => Response.json(job("receiving"), { status: 201 })],
+      "/v1/jobs/job_1/parts/1": [notReady],
+      "/v1/jobs/job_1/start": [notReady],
+      "/v1/jobs/job_1": [() => Response.json(job("receiving"))],
+    });
+    const refused = client.createJob({ rows: rows.slice(0, 3) }, {}, { ...options, partBytes: 20 });
+    await expect(refused).rejects.toMatchObject({ code: "job_not_ready", jobId: "job_1" });
+  });
+});
+
 test("steering that no answer came to is sent again as the same call", async () => {
   const broken = () => {
     throw new TypeError("the connection broke");
@@ -154,7 +191,7 @@ describe("an upload in parts", () => {
     const [create] = calls;
     expect(create?.path).toBe("/v1/jobs?upload=parts&deep=true&webhook_url=https%3A%2F%2Fa.example%2F%3Fb");
     expect(create?.headers.get("content-type")).toBe("application/x-ndjson");
-    expect(calls.at(-1)?.headers.get("idempotency-key")).toBe("mine-start");
+    expect(calls.at(-1)?.headers.get("idempotency-key")).toBe("job_1-start");
     const parts = calls.filter(({ method }) => method === "PUT");
     const digests = parts.map(({ headers }) => headers.get("content-digest"));
     expect(parts.map(({ body }) => new Bun.CryptoHasher("sha256").update(body).digest("base64"))).toEqual(
@@ -247,6 +284,39 @@ describe("createJob", () => {
     expect(deleted(calls)).toBe(1);
   });
 
+  const refusal = (status: number, code: string) => () =>
+    Response.json({ error: { code, message: `It is ${code}.` } }, { status });
+  const startedWith = (answer: () => Response) =>
+    serve({
+      "/v1/jobs": [() => Response.json(job("receiving"), { status: 201 })],
+      ...Object.fromEntries([1, 2, 3, 4].map((n) => [`/v1/jobs/job_1/parts/${n}`, [empty(204)]])),
+      "/v1/jobs/job_1/start": [answer],
+      "/v1/jobs/job_1": [empty(204)],
+    });
+  const text = ["a", "b", "c", "d"].map((name) => `${name}@good.com\n`).join("");
+
+  test("drops an upload whose start is refused, and says the job that its caller can go on with", async () => {
+    const { client, calls } = startedWith(refusal(402, "quota_exceeded"));
+    const create = (options: object) => client.createJob({ text }, {}, { partBytes: 11, ...options });
+    await expect(create({})).rejects.toMatchObject({ code: "quota_exceeded", jobId: null });
+    expect(deleted(calls)).toBe(1);
+    const own = create({ idempotencyKey: "mine" });
+    await expect(own).rejects.toMatchObject({ code: "quota_exceeded", jobId: "job_1" });
+    expect(deleted(calls)).toBe(1);
+  });
+
+  test.each([
+    ["without a reply", () => Promise.reject(new TypeError("gone")) as never, "UnreachableError"],
+    ["that still runs", refusal(409, "idempotency_in_progress"), "RefusedError"],
+    ["that a proxy answered", () => new Response("<h1>Time-out</h1>", { status: 504 }), "RefusedError"],
+  ])("keeps a job whose start may succeed, and says its id: a start %s", async (_, answer, name) => {
+    const { client, calls } = startedWith(answer);
+    const failure = await client.createJob({ text }, {}, { partBytes: 11 }).catch((error: unknown) => error);
+    const key = calls.at(-1)?.headers.get("idempotency-key");
+    expect(failure).toMatchObject({ name, jobId: "job_1", idempotencyKey: key });
+    expect(deleted(calls)).toBe(0);
+  });
+
   test("drops an upload that is aborted", async () => {
     const { client, calls } = uploadServer();
     const abort = new AbortController();
@@ -258,6 +328,71 @@ describe("createJob", () => {
     const created = client.createJob({ text: aborting() }, {}, { partBytes: 11, signal: abort.signal });
     await expect(created).rejects.toThrow("enough");
     expect(deleted(calls)).toBe(1);
+  });
+});
+
+describe("the input of createJob", () => {
+  const refused = () => Response.json({ error: { code: "too_many_jobs", message: "" } }, { status: 403 });
+  const endless = (onClose: () => void) =>
+    (async function* () {
+      try {
+        for (;;) yield "ann@good.com\n";
+      } finally {
+        onClose();
+      }
+    })();
+  const stream = (onClose: () => void) =>
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode("ann@good.com\n")),
+      cancel: onClose,
+    });
+
+  test.each([
+    ["a generator", endless],
+    ["a stream", stream],
+  ])("is closed where the job is refused: %s", async (_, open) => {
+    const { client } = serve({ "/v1/jobs": [refused] });
+    let closed = 0;
+    const text = open(() => {
+      closed += 1;
+    });
+    const created = client.createJob({ text }, {}, { partBytes: 1_000 });
+    await expect(created).rejects.toMatchObject({ code: "too_many_jobs" });
+    expect(closed).toBe(1);
+  });
+
+  test("is closed where a part is refused", async () => {
+    const created = () => Response.json(job("receiving"), { status: 201 });
+    const { client } = serve({ "/v1/jobs": [created], "/v1/jobs/job_1/parts/1": [refused] });
+    let closed = 0;
+    const text = endless(() => {
+      closed += 1;
+    });
+    const create = client.createJob({ text }, {}, { partBytes: 1_000 });
+    await expect(create).rejects.toMatchObject({ status: 403 });
+    expect(closed).toBe(1);
+  });
+
+  const stuck = async function* () {
+    yield "ann@good.com\n";
+    await new Promise(() => {});
+  };
+  const silent = (onClose: () => void) => new ReadableStream<Uint8Array>({ cancel: onClose });
+
+  test("that yields nothing is left at once where the caller aborts, and a stream is cancelled", async () => {
+    const { client, calls } = serve({});
+    let closed = 0;
+    const cancelled = silent(() => {
+      closed += 1;
+    });
+    const inputs = [{ text: stuck() }, { rows: stuck() }, { text: cancelled }];
+    for (const input of inputs) {
+      const abort = new AbortController();
+      const created = client.createJob(input, {}, { signal: abort.signal });
+      abort.abort(new Error("enough"));
+      await expect(created).rejects.toThrow("enough");
+    }
+    expect([closed, calls.length]).toEqual([1, 0]);
   });
 });
 
