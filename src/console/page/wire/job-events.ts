@@ -5,6 +5,8 @@ import { mayPass, Refusal } from "./refusal.ts";
 
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
+/** The server sends a comment every ten seconds. */
+const SILENCE_MAX_MS = 25_000;
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 export function isEnded(job: Job): boolean {
@@ -13,7 +15,7 @@ export function isEnded(job: Job): boolean {
 
 /**
  * Emits the job at each change until it ends, from the server's events. A broken stream is resumed where it stopped, as
- * after a restart of the server. Resolves when the job has ended, the signal aborts or the server refuses for good.
+ * after a restart of the server, and so is one that brings nothing for 25 seconds. Resolves when the job has ended, the signal aborts or the server refuses for good.
  */
 export async function watchJob(
   api: Api,
@@ -30,7 +32,7 @@ export async function watchJob(
       if (lastId !== "") headers["Last-Event-ID"] = lastId;
       const reply = await api.open(`/v1/jobs/${jobId}/events`, { headers, signal });
       let isOver = reply.status === 204;
-      for await (const event of eventsOf(reply)) {
+      for await (const event of eventsOf(reply, wait)) {
         failures = 0;
         if (event.id !== "") lastId = event.id;
         const job: Job = JSON.parse(event.data);
@@ -48,25 +50,44 @@ export async function watchJob(
 
 type ServerEvent = { readonly id: string; readonly data: string };
 
-/** Reads server-sent events; comments are passed over. */
-async function* eventsOf(reply: Response): AsyncGenerator<ServerEvent, void, undefined> {
+/** Reads server-sent events; comments are passed over. Throws where nothing arrives for too long. */
+async function* eventsOf(reply: Response, wait: typeof pause): AsyncGenerator<ServerEvent, void, undefined> {
   if (reply.body === null) return;
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const field = (name: string) =>
-        block
-          .split("\n")
-          .filter((line) => line.startsWith(`${name}: `))
-          .map((line) => line.slice(name.length + 2))
-          .join("\n");
-      const data = field("data");
-      if (data !== "") yield { id: field("id"), data };
+  try {
+    for (;;) {
+      const { done, value } = await beforeSilence(reader.read(), wait);
+      if (done) return;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const data = fieldOf(block, "data");
+        if (data !== "") yield { id: fieldOf(block, "id"), data };
+      }
     }
+  } finally {
+    reader.cancel().catch(() => undefined);
   }
+}
+
+/** Returns what is read. Throws where it takes too long, as with a connection whose other end is gone without a word. */
+async function beforeSilence<Read>(reading: Promise<Read>, wait: typeof pause): Promise<Read> {
+  const over = new AbortController();
+  try {
+    const silence = wait(SILENCE_MAX_MS, over.signal).then(() => null);
+    const first = await Promise.race([reading.then((read) => ({ read })), silence]);
+    if (first === null) throw new Error(`nothing arrived in ${SILENCE_MAX_MS} ms`);
+    return first.read;
+  } finally {
+    over.abort();
+  }
+}
+
+function fieldOf(block: string, name: string): string {
+  return block
+    .split("\n")
+    .filter((line) => line.startsWith(`${name}: `))
+    .map((line) => line.slice(name.length + 2))
+    .join("\n");
 }
