@@ -17,7 +17,7 @@ function main(): void {
   const announcement = createStore("");
   const api = createApi({
     fetch: (path, init) => fetch(path, init),
-    key: session.key.get,
+    key: session.key,
     onKeyRefused: session.leaveRefused,
     connection,
   });

@@ -18,12 +18,19 @@ export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
-const AWAY: readonly number[] = [502, 503, 504];
+/** What a proxy says of the call itself: sent again it is refused again. */
+const TOO_LARGE = 413;
 
-/** Whether a retry may succeed: the server is down, or this key calls too often. */
+/**
+ * Whether a retry may succeed: the server or something before it fails, this key calls too often, or the same call still
+ * runs.
+ */
 export function mayPass(error: unknown): boolean {
-  if (error instanceof Refusal) return AWAY.includes(error.status) || error.code === "rate_limited";
-  return error instanceof Unreachable;
+  if (!(error instanceof Refusal)) return error instanceof Unreachable;
+  const { status, code } = error;
+  if (status >= 500 || status === 408) return true;
+  if (code === "unreadable_reply") return status !== TOO_LARGE;
+  return code === "rate_limited" || code === "idempotency_in_progress";
 }
 
 /** Reads the envelope of a refusal; a reply without one is described by its status. */
