@@ -5,6 +5,7 @@ import { createRoute, hrefOf } from "./state/route.ts";
 import { createSession } from "./state/session.ts";
 import { createStore } from "./state/store.ts";
 import { createTheme } from "./state/theme.ts";
+import { sendBytes } from "./upload/send-bytes.ts";
 import { createUploads } from "./upload/uploads.ts";
 import { type Connection, createApi } from "./wire/api.ts";
 
@@ -21,7 +22,7 @@ function main(): void {
     onKeyRefused: session.leaveRefused,
     connection,
   });
-  const uploads = createUploads({ api, storage: sessionStorage });
+  const uploads = createUploads({ api, storage: sessionStorage, send: sendBytes });
   session.key.subscribe(() => {
     if (session.key.get() === null) uploads.forget();
   });

@@ -44,3 +44,10 @@ export function partCountOf({ size, partBytes }: Pick<KeptUpload, "size" | "part
 export function isSameFile(kept: KeptUpload, file: File): boolean {
   return kept.name === file.name && kept.size === file.size && kept.lastModified === file.lastModified;
 }
+
+/** Returns the SHA-256 in base64; empty where the page is not a secure context. */
+export async function digestOf(part: Blob): Promise<string> {
+  if (globalThis.crypto?.subtle === undefined) return "";
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await part.arrayBuffer()));
+  return btoa(String.fromCharCode(...hash));
+}

@@ -1,12 +1,5 @@
 import { envelopeOf, Refusal, Unreachable } from "../wire/refusal.ts";
-
-export type Sending = {
-  readonly path: string;
-  readonly headers: { readonly [name: string]: string };
-  readonly body: Blob;
-  readonly onSent: (bytes: number) => void;
-  readonly signal: AbortSignal;
-};
+import type { Sending } from "./uploads.ts";
 
 /**
  * Puts a body to a path with its progress, which fetch cannot report. Throws Refusal, Unreachable, or the signal's

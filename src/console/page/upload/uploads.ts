@@ -2,9 +2,17 @@ import { pause } from "../../../platform/pause.ts";
 import { createStore, type Store } from "../state/store.ts";
 import { type Api, messageOf } from "../wire/api.ts";
 import type { Job } from "../wire/bodies.ts";
-import { mayPass, Refusal } from "../wire/refusal.ts";
-import { isSameFile, type KeptUpload, partBytesOf, partCountOf, readKept, writeKept } from "./kept-upload.ts";
-import { sendBytes } from "./send-bytes.ts";
+import { Refusal } from "../wire/refusal.ts";
+import {
+  digestOf,
+  isSameFile,
+  type KeptUpload,
+  partBytesOf,
+  partCountOf,
+  readKept,
+  writeKept,
+} from "./kept-upload.ts";
+import { untilAnswered } from "./until-answered.ts";
 
 export type UploadState =
   | { readonly status: "idle" }
@@ -41,18 +49,38 @@ export type Uploads = {
   readonly forget: () => void;
 };
 
-const RETRY_MS = 1_000;
-const RETRY_MAX_MS = 10_000;
+export type Sending = {
+  readonly path: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Blob;
+  readonly onSent: (bytes: number) => void;
+  readonly signal: AbortSignal;
+};
 
-export function createUploads({ api, storage }: { readonly api: Api; readonly storage: Storage }): Uploads {
+export type UploadsDependencies = {
+  readonly api: Api;
+  readonly storage: Storage;
+  /** Puts a part. Throws Refusal, Unreachable, or the reason of the signal. */
+  readonly send: (sending: Sending) => Promise<void>;
+  readonly wait?: typeof pause;
+};
+
+export function createUploads({ api, storage, send, wait = pause }: UploadsDependencies): Uploads {
   const kept = readKept(storage);
   const state = createStore<UploadState>(
     kept === null ? { status: "idle" } : { status: "interrupted", kept },
   );
   let stop = new AbortController();
 
-  const show = (file: File, sent: number, isWaiting = false) =>
+  const show = (signal: AbortSignal, file: File, sent: number, isWaiting = false) => {
+    if (signal.aborted) return;
     state.set({ status: "sending", name: file.name, sent, size: file.size, isWaiting });
+  };
+  /** What a visitor leaves behind must not come back for the next one. */
+  const keep = (signal: AbortSignal, upload: KeptUpload) => {
+    signal.throwIfAborted();
+    writeKept(storage, upload);
+  };
 
   /** Runs an upload and shows its state. */
   const run = async (work: (signal: AbortSignal) => Promise<Job>) => {
@@ -60,6 +88,7 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
     const { signal } = stop;
     try {
       const job = await work(signal);
+      if (signal.aborted) return;
       writeKept(storage, null);
       state.set({ status: "started", jobId: job.job_id });
     } catch (error) {
@@ -81,33 +110,43 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
       const body = file.slice(start, start + upload.partBytes);
       const digest = await digestOf(body);
       const headers = digest === "" ? {} : { Digest: `sha-256=${digest}` };
-      await untilAnswered(signal, (isAgain) => {
-        show(file, start, isAgain);
-        return sendBytes({
-          path: `/v1/jobs/${upload.jobId}/parts/${n}`,
-          headers: { ...api.authorization(), "Content-Type": "application/octet-stream", ...headers },
-          body,
-          onSent: (bytes) => show(file, Math.min(file.size, start + bytes)),
-          signal,
-        });
+      await untilAnswered({ signal, wait }, (isAgain) => {
+        show(signal, file, start, isAgain);
+        return api.withKey((authorization) =>
+          send({
+            path: `/v1/jobs/${upload.jobId}/parts/${n}`,
+            headers: { ...authorization, "Content-Type": "application/octet-stream", ...headers },
+            body,
+            onSent: (bytes) => show(signal, file, Math.min(file.size, start + bytes)),
+            signal,
+          }),
+        );
       });
       upload = { ...upload, parts: [...upload.parts, digest] };
-      writeKept(storage, upload);
+      keep(signal, upload);
     }
-    show(file, file.size);
-    return untilAnswered(signal, () => api.send<Job>("POST", `/v1/jobs/${upload.jobId}/start`));
+    show(signal, file, file.size);
+    return untilAnswered({ signal, wait }, () => api.send<Job>("POST", `/v1/jobs/${upload.jobId}/start`));
+  };
+
+  /** Creates the job. One that was given up meanwhile is deleted, as the visitor who began it. */
+  const create = async (path: string, contentType: string, signal: AbortSignal): Promise<Job> => {
+    const headers = api.authorization();
+    const reply = await api.open(path, { method: "POST", headers: { "Content-Type": contentType } });
+    const job = (await reply.json()) as Job;
+    if (signal.aborted) {
+      await api.open(`/v1/jobs/${job.job_id}`, { method: "DELETE", headers }).catch(() => undefined);
+    }
+    signal.throwIfAborted();
+    return job;
   };
 
   return {
     state,
     begin: ({ file, contentType, query }) =>
       run(async (signal) => {
-        show(file, 0);
-        const reply = await api.open(`/v1/jobs?upload=parts&${query}`, {
-          method: "POST",
-          headers: { "Content-Type": contentType },
-        });
-        const job: Job = await reply.json();
+        show(signal, file, 0);
+        const job = await create(`/v1/jobs?upload=parts&${query}`, contentType, signal);
         const upload: KeptUpload = {
           jobId: job.job_id,
           name: file.name,
@@ -116,7 +155,7 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
           partBytes: partBytesOf(file.size),
           parts: [],
         };
-        writeKept(storage, upload);
+        keep(signal, upload);
         return sendParts(file, upload, signal);
       }),
     async resume(file) {
@@ -126,6 +165,8 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
       const isSame =
         isSameFile(upload, file) &&
         (first === "" || (await digestOf(file.slice(0, upload.partBytes))) === first);
+      // The visitor may have left, or discarded it, meanwhile.
+      if (readKept(storage)?.jobId !== upload.jobId) return;
       if (!isSame) throw new Refusal(`This is not the file ${upload.name} as it was.`, NOT_THE_FILE);
       await run((signal) => sendParts(file, upload, signal));
     },
@@ -145,25 +186,3 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
 }
 
 const NOT_THE_FILE = { status: 0, code: "other_file", requestId: null };
-
-/** Repeats what may be repeated until the server answers. */
-async function untilAnswered<Value>(
-  signal: AbortSignal,
-  work: (isAgain: boolean) => Promise<Value>,
-): Promise<Value> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await work(attempt > 0);
-    } catch (error) {
-      if (!mayPass(error) || signal.aborted) throw error;
-      await pause(Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** attempt), signal);
-    }
-  }
-}
-
-/** Returns the SHA-256 in base64; empty where the page is not a secure context. */
-async function digestOf(part: Blob): Promise<string> {
-  if (globalThis.crypto?.subtle === undefined) return "";
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await part.arrayBuffer()));
-  return btoa(String.fromCharCode(...hash));
-}
