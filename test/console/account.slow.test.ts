@@ -130,6 +130,39 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
   );
 
   test(
+    "rotates its own key at once although the reply is lost: pressed again, the new key is shown",
+    async () => {
+      const key = await server.signUp();
+      await using tab = await openConsole(browser, server.url, { key });
+      await tab.goTo("keys");
+      await tab.press(`Rotate asy_…${key.slice(-4)}`);
+      await tab.choose("The old key expires", "0");
+      let isLost = false;
+      await tab.page.setRequestInterception(true);
+      tab.page.on("request", async (request) => {
+        if (isLost || !request.url().endsWith("/rotate")) return request.continue();
+        isLost = true;
+        const body = request.postData() ?? "";
+        await fetch(request.url(), { method: "POST", headers: request.headers(), body });
+        await request.abort("connectionreset");
+      });
+      // The page finds the server again and asks for its list with the key that has ended.
+      const refused = tab.page.waitForResponse((reply) => reply.status() === 401, {
+        timeout: TEST_TIMEOUT_MS,
+      });
+      await tab.press("Rotate the key");
+      await refused;
+      await tab.press("Rotate the key");
+      await tab.sees("The replacement key");
+      const next = /asy_\w{36}/.exec(await tab.text())?.[0] ?? "";
+      expect((await server.call("/v1/account", { key })).status).toBe(401);
+      expect((await server.call("/v1/account", { key: next })).status).toBe(200);
+      expect(await tab.page.evaluate('sessionStorage.getItem("assay-key")')).toBe(next);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     "adds a webhook, sends a test event, shows the answer and replays it",
     async () => {
       const received: string[] = [];
