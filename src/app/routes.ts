@@ -27,6 +27,7 @@ import { signupRoutes } from "../http/routes/signup.ts";
 import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { createRouting, type Route, type Routing } from "../http/routing.ts";
 import { createFairTurns, type FairTurns } from "../platform/fair-turns.ts";
+import { KeyLostError } from "../store/admit-port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
 import type { Components } from "./components.ts";
@@ -180,6 +181,9 @@ function pagesOf(config: Config, routing: Routing, described: readonly Route[]):
 /** Returns the refusal that a known failure of a component becomes, or undefined for a bug. */
 function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof StorageError) return new ApiError("storage_unavailable", undefined, { cause: error });
+  if (error instanceof KeyLostError) {
+    return new ApiError("idempotency_in_progress", undefined, { cause: error });
+  }
   if (error instanceof QueueFullError) return new ApiError("overloaded", undefined, { cause: error });
   if (error instanceof Error && error.name === "AbortError") {
     return new ApiError("invalid_request", "The body was cut off.", { cause: error });

@@ -67,6 +67,11 @@ export type AdmissionRules = {
   readonly plainUnits: PlainUnitsOfMonth;
 };
 
+/** Another call has taken over the Idempotency-Key of this one, which stood still for too long. Nothing was written. */
+export class KeyLostError extends Error {
+  override readonly name = "KeyLostError";
+}
+
 export type ClaimOutcome =
   | { readonly isClaimed: true }
   /** A call with this fingerprint runs. */

@@ -62,8 +62,8 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
   const listener = createListener({ urls: directUrls, processId });
   let isOpen = true;
   return {
-    ...createAccountCases(connection),
-    ...createKeyCases(connection),
+    ...createAccountCases(connection, processId),
+    ...createKeyCases(connection, processId),
     ...createUsageCases(connection, processId),
     ...createReplyCases(connection),
     ...createInvoiceCases(connection),

@@ -5,13 +5,16 @@ import { lockAccounts } from "../account-locks.ts";
 import { existingMonth, monthOf } from "../billing/month-rows.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
-import { putReply } from "../reply-rows.ts";
+import { keepReply } from "../reply-rows.ts";
 import { accounts, apiKeys, planPeriods } from "../schema.ts";
 import { announceChange, overviewOf } from "./account-rows.ts";
 
 /** Accounts and the months that they are in. */
-export function createAccountCases({ transact, read }: Connection): AccountPort & MonthPort {
-  return { ...accountCases(transact, read), ...monthCases(transact, read) };
+export function createAccountCases(
+  { transact, read }: Connection,
+  processId: string,
+): AccountPort & MonthPort {
+  return { ...accountCases(transact, read, processId), ...monthCases(transact, read) };
 }
 
 type Transact = Connection["transact"];
@@ -31,7 +34,7 @@ export function changing<T>(
   });
 }
 
-function accountCases(transact: Transact, read: Read): AccountPort {
+function accountCases(transact: Transact, read: Read, processId: string): AccountPort {
   return {
     signUp: (account, key, planPeriod) =>
       transact(async (orm) => {
@@ -68,7 +71,7 @@ function accountCases(transact: Transact, read: Read): AccountPort {
           .set({ plan, pendingPlan, ...(spendLimitMicroUsd === undefined ? {} : { spendLimitMicroUsd }) })
           .where(eq(accounts.accountId, accountId));
         const after = await overviewOf(orm, accountId);
-        await putReply(orm, replyOf(after));
+        await keepReply(orm, processId, replyOf(after));
         return after;
       }),
   };

@@ -4,14 +4,14 @@ import type { KeyRecord } from "../../account-records.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
 import { SERVER_NOW, STATEMENT_NOW } from "../connection/server-clock.ts";
-import { putReply } from "../reply-rows.ts";
+import { keepReply } from "../reply-rows.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import { emit } from "../webhooks/webhook-rows.ts";
 import { changing } from "./account-cases.ts";
 import { KEY_COLUMNS, keysOf, removeEnded, workingKeysOf } from "./account-rows.ts";
 
 /** The keys of accounts. */
-export function createKeyCases({ transact, read }: Connection): KeyPort {
+export function createKeyCases({ transact, read }: Connection, processId: string): KeyPort {
   return {
     findKey: (keyHash) =>
       read(async (orm) => {
@@ -37,7 +37,7 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
       changing(transact, [key.accountId], async (orm) => {
         if ((await workingKeysOf(orm, key.accountId, key.createdAt)).length >= keysMax) return false;
         await orm.insert(apiKeys).values(key);
-        await putReply(orm, reply);
+        await keepReply(orm, processId, reply);
         return true;
       }),
 
@@ -48,7 +48,7 @@ export function createKeyCases({ transact, read }: Connection): KeyPort {
         if (keyId !== null && replaced.length === 0) return false;
         check?.(working);
         await replace(orm, replaced, key, endsAt);
-        await putReply(orm, reply);
+        await keepReply(orm, processId, reply);
         return true;
       }),
 

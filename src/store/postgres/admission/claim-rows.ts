@@ -1,8 +1,9 @@
-import { and, eq, inArray, lt, sql } from "drizzle-orm";
-import type { Admission, ClaimOutcome } from "../../admit-port.ts";
+import { and, eq, gt, inArray, lt, sql } from "drizzle-orm";
+import type { ReplyRecord } from "../../account-records.ts";
+import { type Admission, type ClaimOutcome, KeyLostError } from "../../admit-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import { SERVER_NOW } from "../connection/server-clock.ts";
-import { idempotencyClaims } from "../schema.ts";
+import { idempotencyClaims, idempotentReplies } from "../schema.ts";
 
 /** How long a process keeps claims that it does not renew. */
 const LEASE_MS = 15_000;
@@ -42,6 +43,37 @@ export async function claimKey(
 /** Gives a claim of a process back. */
 export async function releaseKey(orm: Orm, processId: string, name: ClaimName): Promise<void> {
   await orm.delete(idempotencyClaims).where(and(isClaim(name), eq(idempotencyClaims.processId, processId)));
+}
+
+/**
+ * Holds the claim of a call until the end of the transaction, so that what it changes is changed by it alone. Throws a
+ * KeyLostError where another process has taken the claim over, or had, and has kept a reply.
+ */
+export async function holdClaim(orm: Orm, processId: string, reply: ReplyRecord): Promise<void> {
+  const { accountId, idempotencyKey, fingerprint } = reply;
+  const leaseUntil = sql<number>`${SERVER_NOW} + ${LEASE_MS}::bigint`;
+  const [held] = await orm
+    .insert(idempotencyClaims)
+    .values({ accountId, idempotencyKey, fingerprint, processId, leaseUntil: leaseUntil as never })
+    .onConflictDoUpdate({
+      target: [idempotencyClaims.accountId, idempotencyClaims.idempotencyKey],
+      set: { leaseUntil },
+      setWhere: eq(idempotencyClaims.processId, processId),
+    })
+    .returning({ isNew: sql<boolean>`xmax = 0` });
+  if (held === undefined) throw new KeyLostError("another call has the key");
+  if (!held.isNew) return;
+  const [kept] = await orm
+    .select({ expiresAt: idempotentReplies.expiresAt })
+    .from(idempotentReplies)
+    .where(
+      and(
+        eq(idempotentReplies.accountId, accountId),
+        eq(idempotentReplies.idempotencyKey, idempotencyKey),
+        gt(idempotentReplies.expiresAt, SERVER_NOW),
+      ),
+    );
+  if (kept !== undefined) throw new KeyLostError("another call has kept a reply");
 }
 
 /** Renews the claims of a process, lapsed ones too, and removes those of processes that are long gone. */

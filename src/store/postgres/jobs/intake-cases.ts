@@ -7,7 +7,7 @@ import { lockAccounts } from "../account-locks.ts";
 import type { Connection } from "../connection/connection.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
 import { LEASE_END, SERVER_NOW } from "../connection/server-clock.ts";
-import { putReply } from "../reply-rows.ts";
+import { keepReply } from "../reply-rows.ts";
 import { jobChunks, jobInputs, jobs } from "../schema.ts";
 import { eraseChunks } from "./chunk-erasure.ts";
 import { JOB_COLUMNS, jobsOf, readJob } from "./job-rows.ts";
@@ -51,7 +51,7 @@ export function intakeCases({ transact, read }: Connection, processId: string): 
         await lockAccounts(orm, [accountId]);
         if ((await jobsOf(orm, job.accountId, UNFINISHED)) >= unfinishedMax) return false;
         await orm.insert(jobs).values({ ...job, accountId });
-        await putReply(orm, reply);
+        await keepReply(orm, processId, reply);
         return true;
       }),
 
@@ -120,7 +120,7 @@ export function intakeCases({ transact, read }: Connection, processId: string): 
           .where(isReadHere(jobId))
           .returning(JOB_COLUMNS);
         if (row === undefined) return null;
-        await putReply(orm, reply);
+        await keepReply(orm, processId, reply);
         return readJob(row);
       }),
   };

@@ -3,7 +3,7 @@ import { isBehind } from "../../conditions.ts";
 import { TEST_DELIVERIES_MAX } from "../../test-deliveries.ts";
 import type { WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
-import { putReply } from "../reply-rows.ts";
+import { keepReply } from "../reply-rows.ts";
 import { webhookDeliveries as deliveries } from "../schema.ts";
 import { createLeftoverRemoval, removeOld, removeTests } from "./removed-webhooks.ts";
 import { DELIVERY_COLUMNS, deliver, findDelivery, lockWebhook, newEventId } from "./webhook-rows.ts";
@@ -15,7 +15,7 @@ type DeliveryCases = Pick<
 >;
 
 /** Deliveries as their account sees them. */
-export function deliveryCases(connection: Connection): DeliveryCases {
+export function deliveryCases(connection: Connection, processId: string): DeliveryCases {
   const { transact, read } = connection;
   const removeLeft = createLeftoverRemoval(connection);
   return {
@@ -25,7 +25,7 @@ export function deliveryCases(connection: Connection): DeliveryCases {
         // The new one is not among them: where the clock was set back it would be the oldest.
         await removeTests(orm, webhook.webhookId, TEST_DELIVERIES_MAX - 1);
         const delivery = await deliver(orm, webhook, event, await newEventId(orm), null);
-        await putReply(orm, replyOf(delivery));
+        await keepReply(orm, processId, replyOf(delivery));
         return delivery;
       }),
 
@@ -52,7 +52,7 @@ export function deliveryCases(connection: Connection): DeliveryCases {
           .where(and(eq(deliveries.deliveryId, deliveryId), ne(deliveries.state, "sending")));
         await hasten(orm, webhookId, at);
         const delivery = (await findDelivery(orm, deliveryId)) ?? null;
-        if (delivery !== null) await putReply(orm, replyOf(delivery));
+        if (delivery !== null) await keepReply(orm, processId, replyOf(delivery));
         return delivery;
       }),
 

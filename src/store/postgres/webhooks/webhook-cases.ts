@@ -3,7 +3,7 @@ import type { WebhookPort, WebhookRecord } from "../../webhook-port.ts";
 import { lockAccounts } from "../account-locks.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
-import { putReply } from "../reply-rows.ts";
+import { keepReply } from "../reply-rows.ts";
 import { webhooks } from "../schema.ts";
 import { deliveryCases } from "./delivery-cases.ts";
 import { deliveryQueueCases } from "./delivery-queue-cases.ts";
@@ -13,8 +13,8 @@ import { applyChange, insertWebhook, lockWebhook, readWebhook, webhooksOf } from
 /** Webhooks, and the queue of their deliveries that all nodes send from. `processId` is of this process alone. */
 export function createWebhookCases(connection: Connection, processId: string): WebhookPort {
   return {
-    ...ownerCases(connection),
-    ...deliveryCases(connection),
+    ...ownerCases(connection, processId),
+    ...deliveryCases(connection, processId),
     ...deliveryQueueCases(connection, processId),
   };
 }
@@ -24,7 +24,7 @@ type OwnerCases = Pick<
   "createWebhook" | "findWebhook" | "webhooksOf" | "changeWebhook" | "removeWebhook"
 >;
 
-function ownerCases({ transact, read }: Connection): OwnerCases {
+function ownerCases({ transact, read }: Connection, processId: string): OwnerCases {
   async function lockOwned(orm: Orm, accountId: string, webhookId: string): Promise<WebhookRecord | null> {
     const found = await lockWebhook(orm, webhookId);
     return found?.accountId === accountId ? found : null;
@@ -36,7 +36,7 @@ function ownerCases({ transact, read }: Connection): OwnerCases {
         await lockAccounts(orm, [webhook.accountId]);
         if ((await webhooksOf(orm, webhook.accountId)).length >= webhooksMax) return false;
         await insertWebhook(orm, webhook);
-        await putReply(orm, reply);
+        await keepReply(orm, processId, reply);
         return true;
       }),
 
@@ -57,7 +57,7 @@ function ownerCases({ transact, read }: Connection): OwnerCases {
         if (before === null) return null;
         await applyChange(orm, before, changeOf(before));
         const after = (await lockOwned(orm, accountId, webhookId)) ?? before;
-        await putReply(orm, replyOf(after));
+        await keepReply(orm, processId, replyOf(after));
         return after;
       }),
 
