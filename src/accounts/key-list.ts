@@ -27,7 +27,7 @@ export type KeyFields = {
 };
 
 export type Keys = {
-  /** Returns the valid keys, and the last 100 of those that ended in the last 30 days, oldest first. */
+  /** Returns the valid keys, and the last 500 of those that ended in the last 30 days, oldest first. */
   readonly list: (accountId: string) => Answer<{ readonly data: readonly KeyView[] }>;
   /** Throws an ApiError `invalid_request` for an expiry in the past, and where there are 100 valid keys. */
   readonly create: (

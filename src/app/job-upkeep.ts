@@ -44,8 +44,11 @@ export function repeatJobUpkeep(
   const takenOver = Promise.all([jobs.dropCutOff(), parts.takeOver(accountOf)]).catch(pruningFailed);
   const prune = async () => {
     await takenOver;
-    if (shared !== null) await jobs.dropCutOff();
-    await jobs.prune();
+    try {
+      if (shared !== null) await jobs.dropCutOff();
+    } finally {
+      await jobs.prune();
+    }
   };
   repeatUpkeep(prune, { everyMs: PRUNE_MS, reportError: pruningFailed }, stack);
 }

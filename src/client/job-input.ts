@@ -118,9 +118,9 @@ function nextOf<Value>(
   if (signal === undefined) return next;
   return new Promise((resolve, reject) => {
     const stop = () => {
-      // A generator closes only behind what it waits for, which may never come.
-      iterator.return?.().catch(() => undefined);
       reject(signal.reason);
+      // A generator closes only behind what it waits for, which may never come. Another iterator may throw.
+      (async () => iterator.return?.())().catch(() => undefined);
     };
     signal.addEventListener("abort", stop, { once: true });
     next.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));

@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** Erases one job, unless it failed a while ago; false where it is not erased. Never rejects. */
-export type TryErasing = (jobId: string, erase: () => Promise<unknown>) => Promise<boolean>;
+/** Erases one job, unless it failed a while ago; never rejects. */
+export type TryErasing = (jobId: string, erase: () => Promise<unknown>) => Promise<void>;
 
 export type ErasingTries = {
   /** Runs a round of tries; rejects behind the last with the first failure of the round. */
@@ -25,14 +25,12 @@ export function createErasingTries({ monotonic }: Pick<Clock, "monotonic">): Era
       }
       const errors: unknown[] = [];
       await round(async (jobId, erase) => {
-        if (failedUntilMs.has(jobId)) return false;
+        if (failedUntilMs.has(jobId)) return;
         try {
           await erase();
-          return true;
         } catch (error) {
           failedUntilMs.set(jobId, monotonic() + RETRY_MS);
           errors.push(error);
-          return false;
         }
       });
       if (errors.length > 0) throw errors[0];

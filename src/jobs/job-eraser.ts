@@ -111,14 +111,8 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
 
     async dropCutOff() {
       await eraseApart(async (tryErasing) => {
-        let isMore = true;
-        while (isMore) {
-          const limit = ERASED_PER_RUN + tries.passedOver();
-          const jobIds = await store.cutOffJobs(limit);
-          const erased: boolean[] = [];
-          for (const jobId of jobIds) erased.push(await tryErasing(jobId, () => forget(jobId)));
-          isMore = jobIds.length === limit && erased.includes(true);
-        }
+        // All in one look: what is found later may be an input that a caller of this process sends.
+        for (const jobId of await store.cutOffJobs()) await tryErasing(jobId, () => forget(jobId));
       });
     },
 

@@ -67,8 +67,8 @@ export type JobPort = {
   /** Claims the input of a job that is being received, for this process. False while another one holds it. */
   readonly claimInput: (jobId: string) => Answer<boolean>;
   readonly releaseInput: (jobId: string) => Answer<void>;
-  /** Returns up to `limit` jobs whose input no process has claimed, though it came in one piece; oldest first. */
-  readonly cutOffJobs: (limit: number) => Answer<readonly string[]>;
+  /** Returns the jobs whose input no process has claimed, though it came in one piece; oldest first. */
+  readonly cutOffJobs: () => Answer<readonly string[]>;
   /**
    * Returns up to `limit` jobs that are being received and are deleted, or were created by a time and have an input that
    * no process has claimed; oldest first.

@@ -1,7 +1,7 @@
 import type { KeyRecord } from "./account-records.ts";
 
 /** Keys that have ended and are listed beside those that work: a caller may end any number. */
-export const ENDED_KEYS_MAX = 100;
+export const ENDED_KEYS_MAX = 500;
 
 /** Returns keys that work, and the last of those that have ended, oldest first. */
 export function listedKeys(working: readonly KeyRecord[], ended: readonly KeyRecord[]): KeyRecord[] {

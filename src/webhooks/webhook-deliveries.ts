@@ -4,6 +4,7 @@ import type { DeliveryBody, DeliveryListBody } from "../contract/specification/w
 import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ReplyOf } from "../store/account-port.ts";
+import { TEST_EVENT } from "../store/test-deliveries.ts";
 import type { WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { KEPT_MS } from "./old-deliveries.ts";
 import { deliveryView } from "./webhook-view.ts";
@@ -58,7 +59,7 @@ export function createWebhookDeliveries(dependencies: WebhookDeliveriesDependenc
     test: (accountId, webhookId, replyOf) =>
       after(findEnabled(accountId, webhookId), (webhook) => {
         const at = Math.floor(clock.now());
-        const event = { type: "webhook.test", at, data: { webhook_id: webhookId } };
+        const event = { type: TEST_EVENT, at, data: { webhook_id: webhookId } };
         const added = store.addDelivery(webhook, event, (delivery) => replyOf(deliveryView(delivery)));
         return after(added, (delivery) => {
           if (delivery === null) return refuseNow(accountId, webhookId, "The account has no such webhook.");

@@ -26,17 +26,17 @@ function rotated(rotations: number) {
   return { ...accounting, accountId, secrets, listed, remove };
 }
 
-test("a caller who ends keys in a loop lists the last hundred of them, beside the one that works", () => {
-  const { listed } = rotated(250);
+test("a caller who ends keys in a loop lists the last five hundred of them, beside the one that works", () => {
+  const { listed } = rotated(650);
   const all = listed();
-  expect(all).toHaveLength(101);
+  expect(all).toHaveLength(501);
   expect(all.at(-1)?.revoked_at).toBeNull();
   const ends = all.slice(0, -1).map(({ revoked_at }) => revoked_at ?? "");
-  expect([ends[0], ends.at(-1)]).toEqual(["2026-11-20T12:02:31Z", "2026-11-20T12:04:10Z"]);
+  expect([ends[0], ends.at(-1)]).toEqual(["2026-11-20T12:02:31Z", "2026-11-20T12:10:50Z"]);
 });
 
 test("a key that ended is there for a lost reply and the list, and is removed after 30 days", async () => {
-  const accounting = rotated(250);
+  const accounting = rotated(650);
   const { secrets, keyRing, clock, store, remove, listed } = accounting;
   await remove();
   clock.advance(10 * MINUTE_MS);
@@ -45,7 +45,7 @@ test("a key that ended is there for a lost reply and the list, and is removed af
   expect(keyRing.findExpired(ended, 15 * MINUTE_MS)).not.toBeNull();
   setConfirmed(accounting, clock.now() + 29 * DAY_MS);
   await remove();
-  expect(listed()).toHaveLength(101);
+  expect(listed()).toHaveLength(501);
   setConfirmed(accounting, clock.now() + DAY_MS);
   await remove();
   expect(listed()).toHaveLength(1);

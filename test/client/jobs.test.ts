@@ -385,7 +385,14 @@ describe("the input of createJob", () => {
     const cancelled = silent(() => {
       closed += 1;
     });
-    const inputs = [{ text: stuck() }, { rows: stuck() }, { text: cancelled }];
+    // What `for await` takes need not be a generator: its `return` may give no promise.
+    const plain = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => {}),
+        return: () => ({ done: true, value: undefined }),
+      }),
+    } as unknown as AsyncIterable<Uint8Array>;
+    const inputs = [{ text: stuck() }, { rows: stuck() }, { text: cancelled }, { text: plain }];
     for (const input of inputs) {
       const abort = new AbortController();
       const created = client.createJob(input, {}, { signal: abort.signal });

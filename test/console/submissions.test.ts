@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createStore } from "../../src/console/page/state/store.ts";
 import { type Connection, createApi } from "../../src/console/page/wire/api.ts";
 import type { Account, CreatedKey, RotatedKey } from "../../src/console/page/wire/bodies.ts";
+import { isOvertaken } from "../../src/console/page/wire/overtaken.ts";
 import { Refusal, Unreachable } from "../../src/console/page/wire/refusal.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -127,4 +128,37 @@ test("a late refusal of the key that was exchanged meanwhile signs nobody out, a
   expect([authorizations.length, refused]).toEqual([3, []]);
   await expect(api.read("/v1/account")).rejects.toMatchObject({ status: 401 });
   expect(refused).toEqual(["asy_other"]);
+});
+
+test("a change whose reply was lost is made anew once another one of the same setting or object is made", async () => {
+  await using server = await startTestServer();
+  let isLost = true;
+  const { api } = page(await server.signUp(), async (path, init) => {
+    const reply = await fetch(server.url + path, init);
+    if (init.method === "POST" && isLost) throw new TypeError("the network is gone");
+    return reply;
+  });
+  const limit = (usd: string) =>
+    api.send<Account>("POST", "/v1/account/plan", { plan: "starter", spend_limit_usd: usd });
+  await expect(limit("40.00")).rejects.toBeInstanceOf(Unreachable);
+  isLost = false;
+  expect((await limit("90.00")).spend_limit_usd).toBe("90.00");
+  await limit("40.00");
+  expect((await api.read<Account>("/v1/account")).spend_limit_usd).toBe("40.00");
+});
+
+test.each([
+  ["/v1/jobs/job_1/pause", "POST", "/v1/jobs/job_1/resume", true],
+  ["/v1/jobs/job_1/pause", "POST", "/v1/jobs/job_2/resume", false],
+  ["/v1/jobs?upload=parts&kind=email", "DELETE", "/v1/jobs/job_1", true],
+  ["/v1/jobs?upload=parts&kind=email", "POST", "/v1/jobs?upload=parts&kind=phone", false],
+  ["/v1/jobs?upload=parts&kind=email", "POST", "/v1/jobs/job_1/pause", false],
+  ["/v1/webhooks", "DELETE", "/v1/webhooks/wh_1", true],
+  ["/v1/webhooks/wh_1/rotate-secret", "PATCH", "/v1/webhooks/wh_1", true],
+  ["/v1/account/keys/key_1/rotate", "DELETE", "/v1/account/keys/key_1", true],
+  ["/v1/account/plan", "POST", "/v1/account/plan", true],
+  ["/v1/account/plan", "GET", "/v1/account/plan", false],
+  ["/v1/email/verify", "POST", "/v1/email/verify", false],
+])("a lost change of %s is void after %s %s: %p", (held, method, path, isVoid) => {
+  expect(isOvertaken(held, method, path)).toBe(isVoid);
 });

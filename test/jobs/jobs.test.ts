@@ -210,14 +210,15 @@ test("a refused input is cleared from the store by pruning, a deleted one at onc
   store.close();
 });
 
-test("inputs that were cut off are all dropped, a hundred at a time, and uploads in parts are left to their time", async () => {
+test("inputs that were cut off are all dropped, none that comes meanwhile, and uploads in parts are left to their time", async () => {
   using folder = temporaryFolder("jobs");
   const looks: number[] = [];
+  const options = JSON.stringify(OPTIONS);
   const { store, intake, jobs } = jobsOn(folder.path, (own) => ({
     ...own,
-    async cutOffJobs(limit) {
-      const found = await own.cutOffJobs(limit);
-      looks.push(found.length);
+    async cutOffJobs() {
+      const found = await own.cutOffJobs();
+      await own.createJob(jobRecord(`job_late_${looks.push(found.length)}`, { options }), null, 999);
       return found;
     },
     jobsIn() {
@@ -229,12 +230,12 @@ test("inputs that were cut off are all dropped, a hundred at a time, and uploads
   const upload = { given: "text", said: null, otherwise: null, encoding: null } as const;
   store.createJob(jobRecord("job_parts", { options: JSON.stringify({ ...OPTIONS, upload }) }), null, 999);
   for (let n = 0; n < 150; n++) {
-    store.createJob(jobRecord(`job_${n}`, { options: JSON.stringify(OPTIONS) }), null, 999);
+    store.createJob(jobRecord(`job_${n}`, { options }), null, 999);
   }
   await jobs.dropCutOff();
   await jobs.prune();
-  expect(looks).toEqual([100, 50]);
-  expect(store.jobsIn(["receiving"]).map(({ jobId }) => jobId)).toEqual(["job_parts"]);
+  expect(looks).toEqual([150]);
+  expect(store.jobsIn(["receiving"]).map(({ jobId }) => jobId)).toEqual(["job_late_1", "job_parts"]);
   store.close();
 });
 

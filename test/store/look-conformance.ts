@@ -132,14 +132,14 @@ export function describeLooks(name: string, open: (clock: Clock) => Store | Prom
       const store = await opened();
       const upload = { given: "text", said: null, otherwise: null, encoding: null };
       for (const [jobId, age, options] of [
-        ["job_1", 100_000, { name: '"upload":' }],
+        ["job_1", 100_000, { name: '"upload":{', column: "\u0000\ud800" }],
         ["job_2", 300_000, { upload }],
         ["job_3", 200_000, {}],
       ] as const) {
         const createdAt = NOON - age;
         await store.createJob(jobRecord(jobId, { createdAt, options: JSON.stringify(options) }), null, 9);
       }
-      expect([await store.cutOffJobs(9), await store.cutOffJobs(1)]).toEqual([["job_3", "job_1"], ["job_3"]]);
+      expect(await store.cutOffJobs()).toEqual(["job_3", "job_1"]);
     });
 
     test("finds the failed jobs whose results are kept, page by page", async () => {

@@ -18,8 +18,7 @@ import plainGroups from "./migrations/0005_plain_groups.sql" with { type: "text"
 import atOnce from "./migrations/0006_at_once.sql" with { type: "text" };
 import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text" };
 import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text" };
-import webhookAttempts from "./migrations/0009_webhook_attempts.sql" with { type: "text" };
-import endedKeys from "./migrations/0010_ended_keys.sql" with { type: "text" };
+import listsAndAttempts from "./migrations/0009_lists_and_attempts.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -32,8 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0006_at_once", sql: atOnce },
   { name: "0007_few_accounts", sql: fewAccounts },
   { name: "0008_signing_keys", sql: signingKeys },
-  { name: "0009_webhook_attempts", sql: webhookAttempts },
-  { name: "0010_ended_keys", sql: endedKeys },
+  { name: "0009_lists_and_attempts", sql: listsAndAttempts },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

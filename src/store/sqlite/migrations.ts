@@ -17,8 +17,7 @@ import webhooks from "./migrations/0005_webhooks.sql" with { type: "text" };
 import alerts from "./migrations/0006_alerts.sql" with { type: "text" };
 import unreplaced from "./migrations/0007_unreplaced.sql" with { type: "text" };
 import eventNumbers from "./migrations/0008_event_numbers.sql" with { type: "text" };
-import webhookAttempts from "./migrations/0009_webhook_attempts.sql" with { type: "text" };
-import endedKeys from "./migrations/0010_ended_keys.sql" with { type: "text" };
+import listsAndAttempts from "./migrations/0009_lists_and_attempts.sql" with { type: "text" };
 
 /** All steps, oldest first. They are part of the program, as a single executable has no files beside it. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -31,8 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0006_alerts", sql: alerts },
   { name: "0007_unreplaced", sql: unreplaced },
   { name: "0008_event_numbers", sql: eventNumbers },
-  { name: "0009_webhook_attempts", sql: webhookAttempts },
-  { name: "0010_ended_keys", sql: endedKeys },
+  { name: "0009_lists_and_attempts", sql: listsAndAttempts },
 ];
 
 /**

@@ -250,6 +250,10 @@ export const jobs = sqliteTable(
   (table) => [
     index("jobs_by_account").on(table.accountId, table.createdAt, table.jobId),
     index("jobs_by_status").on(table.status),
+    index("jobs_listed")
+      .on(table.accountId, table.createdAt, table.jobId)
+      .where(sql`${table.deletedAt} is null`),
+    index("jobs_of_account_by_status").on(table.accountId, table.status),
     index("jobs_by_expiry").on(table.expiresAt).where(sql`${table.erasedAt} is null`),
   ],
 );
@@ -359,8 +363,5 @@ export const webhookDeliveries = sqliteTable(
     index("webhook_deliveries_by_webhook").on(table.webhookId, table.createdAt, table.deliveryId),
     index("webhook_deliveries_by_age").on(table.createdAt),
     index("webhook_deliveries_waiting").on(table.nextAttemptAt).where(sql`${table.state} = 'pending'`),
-    index("webhook_deliveries_tests")
-      .on(table.webhookId, table.createdAt, table.deliveryId)
-      .where(sql`${table.type} = 'webhook.test'`),
   ],
 );

@@ -1,4 +1,5 @@
 import type { Store } from "../state/store.ts";
+import { isOvertaken } from "./overtaken.ts";
 import { mayPass, Refusal, refusalOf, Unreachable } from "./refusal.ts";
 import { createSubmissionKeys } from "./submission-keys.ts";
 
@@ -85,6 +86,7 @@ export function createApi({ fetch, key, onKeyRefused, connection }: ApiDependenc
     const isTaken = reply.ok || (path === "/health" && reply.status === 503);
     const refusal = isTaken ? null : await refusalOf(reply);
     if (submission !== null && !mayPass(refusal)) submissions.settle(submission);
+    if (refusal === null) submissions.forget((held) => isOvertaken(pathOf(held), init.method, path));
     if (refusal !== null) throw refusal;
     return reply;
   };
@@ -122,6 +124,10 @@ function authorizationOf(key: string | null): Authorization {
 
 function submissionOf(path: string, { headers, body }: ApiCall): string {
   return [path, headers?.["Content-Type"] ?? "", typeof body === "string" ? body : ""].join("\n");
+}
+
+function pathOf(submission: string): string {
+  return submission.slice(0, submission.indexOf("\n"));
 }
 
 function isExchange(submission: string): boolean {

@@ -7,6 +7,8 @@ export type SubmissionKeys = {
   readonly keyOf: (submission: string) => string;
   /** Notes that the reply has come: the same content sent once more is another submission. */
   readonly settle: (submission: string) => void;
+  /** Forgets submissions that are not to be done any more: one of them would bring a reply of before. */
+  readonly forget: (isMeant: (submission: string) => boolean) => void;
   readonly has: (isMeant: (submission: string) => boolean) => boolean;
   readonly clear: () => void;
 };
@@ -22,6 +24,9 @@ export function createSubmissionKeys(): SubmissionKeys {
       return key;
     },
     settle: (submission) => void keys.delete(submission),
+    forget(isMeant) {
+      for (const submission of [...keys.keys()]) if (isMeant(submission)) keys.delete(submission);
+    },
     has: (isMeant) => [...keys.keys()].some(isMeant),
     clear: () => keys.clear(),
   };

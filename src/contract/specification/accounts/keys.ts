@@ -32,7 +32,7 @@ export const listKeys = operation({
   tag: "Account",
   summary: "The keys of the account",
   description:
-    "Those that work, and the last 100 of those that ended in the last 30 days. The keys themselves are shown once.",
+    "Those that work, and the last 500 of those that ended in the last 30 days. The keys themselves are shown once.",
   ...CHANGES_ACCOUNT,
   query: Type.Object({}),
   replies: { 200: jsonReply("The keys, oldest first.", KeyList) },

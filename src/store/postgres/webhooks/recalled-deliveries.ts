@@ -8,7 +8,7 @@ import { isPending } from "./webhook-turns.ts";
 
 /**
  * Makes up to `limit` pending deliveries, and turns of webhooks, due at `now` that are due after `latest`; returns how
- * many. Both are found by their indexes. Where this node's clock is behind the server's, `latest` is by the server's: it would
+ * many. The turns are found by their index, and of deliveries those that are pending are read. Where this node's clock is behind the server's, `latest` is by the server's: it would
  * have the retries of all nodes made at once, again and again. The deliveries of webhooks that are gone stay as they are.
  */
 export async function recallDeliveries(

@@ -23,13 +23,12 @@ export function createInputStatements(orm: Orm) {
     changed: due.changed,
 
     /** Those that came in one piece. */
-    cutOff: (limit: number): string[] =>
+    cutOff: (): string[] =>
       orm
         .select({ jobId: jobs.jobId })
         .from(jobs)
         .where(and(isReceiving, sql`${jobs.options} ->> '$.upload' IS NULL`))
         .orderBy(asc(jobs.createdAt))
-        .limit(limit)
         .all()
         .map(({ jobId }) => jobId),
 

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, ne, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import { isBehind } from "../../conditions.ts";
+import { LAST_DELIVERIES, TEST_EVENT } from "../../test-deliveries.ts";
 import type { AttemptEnd, AttemptOutcome, DeliveryPage, DeliveryRecord } from "../../webhook-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import { webhookDeliveries as deliveries } from "../schema.ts";
@@ -155,16 +156,24 @@ export function createDeliveryStatements(orm: Orm) {
       return old.length;
     },
 
-    /** Removes the test events of a webhook that are older than its `keptMax` newest, up to `limit` of them. */
-    removeTests: (webhookId: string, keptMax: number, limit: number): void => {
-      const old = orm
-        .select({ deliveryId: deliveries.deliveryId })
+    /** Removes those test events among the last deliveries of a webhook that are older than its `keptMax` newest. */
+    removeTests: (webhookId: string, keptMax: number): void => {
+      const { deliveryId, type, createdAt } = deliveries;
+      const last = orm
+        .select({ deliveryId, type, createdAt })
         .from(deliveries)
-        .where(and(eq(deliveries.webhookId, webhookId), sql`${deliveries.type} = 'webhook.test'`))
-        .orderBy(desc(deliveries.createdAt), desc(deliveries.deliveryId))
-        .limit(limit)
+        .where(eq(deliveries.webhookId, webhookId))
+        .orderBy(desc(createdAt), desc(deliveryId))
+        .limit(LAST_DELIVERIES)
+        .as("last");
+      const old = orm
+        .select({ deliveryId: last.deliveryId })
+        .from(last)
+        .where(eq(last.type, TEST_EVENT))
+        .orderBy(desc(last.createdAt), desc(last.deliveryId))
+        .limit(LAST_DELIVERIES)
         .offset(keptMax);
-      orm.delete(deliveries).where(inArray(deliveries.deliveryId, old)).run();
+      orm.delete(deliveries).where(inArray(deliveryId, old)).run();
     },
 
     /** Removes up to `limit` deliveries of a webhook; returns how many. */

@@ -56,7 +56,7 @@ export function createWebhookCases(
       transact(() => {
         if (owned(webhook.accountId, webhook.webhookId)?.disabledReason !== null) return null;
         // The new one is not among them: where the clock was set back it would be the oldest.
-        deliveries.removeTests(webhook.webhookId, TEST_DELIVERIES_MAX - 1, DELIVERIES_AT_ONCE_MAX);
+        deliveries.removeTests(webhook.webhookId, TEST_DELIVERIES_MAX - 1);
         const delivery = deliver(statements, webhook, event, deliveries.newEventId(), null);
         const reply = replyOf(delivery);
         if (reply !== null) replies.put(reply);
