@@ -45,7 +45,7 @@ test("a NUL in a list without quotes is refused in the same words", async () => 
   expect(await read(listOf(7, "\0", ROWS + 1))).toEqual({ refusal });
 });
 
-test("of several faults the first is told, and a name that is not UTF-8 is not said to be missing", async () => {
+test("of several faults the first is reported, and a name that is not UTF-8 is not reported as missing", async () => {
   const list = (text: string) => Buffer.from(text, "latin1");
   const start = '"email","name"\n"a@good.com","b"\n';
   expect(await read(list(`${start}"b@good.com","\xe9"\n"c@good.com","\0"\n`))).toMatchObject({

@@ -3,7 +3,7 @@ import { createListener } from "../../src/store/postgres/connection/listener.ts"
 import { until } from "../support/caller.ts";
 import { startPostgres } from "../support/postgres.ts";
 
-test("who joins a channel is told that it listens, however many have listened before", async () => {
+test("each listener that joins a channel is notified once it listens, however many have joined before", async () => {
   await using postgres = await startPostgres();
   const listener = createListener({ urls: [await postgres.createDatabase()], processId: "process_a" });
   const told: string[] = [];

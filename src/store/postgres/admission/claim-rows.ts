@@ -7,6 +7,7 @@ import { idempotencyClaims, idempotentReplies } from "../schema.ts";
 
 /** How long a process keeps claims that it does not renew. */
 const LEASE_MS = 15_000;
+const LEASE_END = sql<number>`${SERVER_NOW} + ${LEASE_MS}::bigint`;
 
 /**
  * A claim that nobody renews stays for this long: where the database was away, the first node that renews must leave the
@@ -22,13 +23,12 @@ export async function claimKey(
   fingerprint: string,
 ): Promise<ClaimOutcome> {
   const claim = { accountId, idempotencyKey, fingerprint, processId };
-  const leaseUntil = sql<number>`${SERVER_NOW} + ${LEASE_MS}::bigint`;
   const claimed = await orm
     .insert(idempotencyClaims)
-    .values({ ...claim, leaseUntil: leaseUntil as never })
+    .values({ ...claim, leaseUntil: LEASE_END as never })
     .onConflictDoUpdate({
       target: [idempotencyClaims.accountId, idempotencyClaims.idempotencyKey],
-      set: { fingerprint, processId, leaseUntil },
+      set: { fingerprint, processId, leaseUntil: LEASE_END },
       setWhere: lt(idempotencyClaims.leaseUntil, SERVER_NOW),
     })
     .returning({ processId: idempotencyClaims.processId });
@@ -51,13 +51,12 @@ export async function releaseKey(orm: Orm, processId: string, name: ClaimName): 
  */
 export async function holdClaim(orm: Orm, processId: string, reply: ReplyRecord): Promise<void> {
   const { accountId, idempotencyKey, fingerprint } = reply;
-  const leaseUntil = sql<number>`${SERVER_NOW} + ${LEASE_MS}::bigint`;
   const [held] = await orm
     .insert(idempotencyClaims)
-    .values({ accountId, idempotencyKey, fingerprint, processId, leaseUntil: leaseUntil as never })
+    .values({ accountId, idempotencyKey, fingerprint, processId, leaseUntil: LEASE_END as never })
     .onConflictDoUpdate({
       target: [idempotencyClaims.accountId, idempotencyClaims.idempotencyKey],
-      set: { leaseUntil },
+      set: { leaseUntil: LEASE_END },
       setWhere: eq(idempotencyClaims.processId, processId),
     })
     .returning({ isNew: sql<boolean>`xmax = 0` });
@@ -80,7 +79,7 @@ export async function holdClaim(orm: Orm, processId: string, reply: ReplyRecord)
 export async function renewLeases(orm: Orm, processId: string): Promise<void> {
   await orm
     .update(idempotencyClaims)
-    .set({ leaseUntil: sql`${SERVER_NOW} + ${LEASE_MS}::bigint` })
+    .set({ leaseUntil: LEASE_END })
     .where(eq(idempotencyClaims.processId, processId));
   await orm
     .delete(idempotencyClaims)
