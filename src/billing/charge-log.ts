@@ -13,12 +13,17 @@ import { createLaterCharges } from "./later-charges.ts";
 /** What a charge pays for, written in the same transaction. */
 export type PaidFor = { readonly reply: ReplyRecord | null; readonly chunk: FinishedChunk | null };
 
+/** What holds the units of a charge until it is written. An object, as a function of its own for each charge costs more. */
+export type UnitHold = {
+  /** Called in the same turn as the commit, so that memory and disk never differ for anyone who looks. */
+  readonly settle: (entry: ChargeEntry, isOnDisk: boolean) => void;
+};
+
 /** A charge that has not been answered yet. */
 export type WaitingCharge = {
   readonly entry: ChargeEntry;
   readonly paidFor: PaidFor;
-  /** Called in the same turn as the commit, so that memory and disk never differ for anyone who looks. */
-  readonly settled: (isOnDisk: boolean) => void;
+  readonly hold: UnitHold;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 };
@@ -28,11 +33,7 @@ export type ChargeLog = {
    * Resolves once the entry is on disk, together with what it pays for. Rejects where nothing of them is, and with an
    * UnsettledError where that cannot be known.
    */
-  readonly append: (
-    entry: ChargeEntry,
-    settled: (isOnDisk: boolean) => void,
-    paidFor: PaidFor,
-  ) => Promise<void>;
+  readonly append: (entry: ChargeEntry, hold: UnitHold, paidFor: PaidFor) => Promise<void>;
   /** Takes an entry that nobody waits for; on disk within a second, or together with the next charge. */
   readonly appendLater: (entry: ChargeEntry) => void;
   /**
@@ -213,9 +214,9 @@ export function createChargeLog(dependencies: {
   }
 
   return {
-    append: (entry, settled, paidFor) =>
+    append: (entry, hold, paidFor) =>
       new Promise((resolve, reject) => {
-        queue.push({ entry, paidFor, settled, resolve, reject });
+        queue.push({ entry, paidFor, hold, resolve, reject });
         // A caller of `append` learns of the commit in a later turn.
         if (paidFor.chunk === null) schedule();
         else queueMicrotask(commitNow);
@@ -231,7 +232,7 @@ export function createChargeLog(dependencies: {
 
 /** Settles a group in memory, in the turn of its commit. Returns the charges that are committed. */
 function settle(group: readonly WaitingCharge[], error: unknown): readonly WaitingCharge[] {
-  for (const { settled } of group) settled(error === undefined);
+  for (const { entry, hold } of group) hold.settle(entry, error === undefined);
   if (error === undefined) return group;
   for (const { reject } of group) reject(error);
   return [];

@@ -1,6 +1,6 @@
-import type { ReplyRecord } from "../store/account-records.ts";
+import type { ChargeEntry, ReplyRecord } from "../store/account-records.ts";
 import type { FinishedChunk } from "../store/job-records.ts";
-import type { ChargeLog, PaidFor } from "./charge-log.ts";
+import type { ChargeLog, PaidFor, UnitHold } from "./charge-log.ts";
 import { checkEndpoint } from "./endpoint.ts";
 import type { Tally } from "./plan-period-tally.ts";
 
@@ -38,7 +38,7 @@ export type Reservation = {
 export type ReservationBook = {
   readonly opened: (tally: Tally, isCall: boolean) => void;
   readonly closed: (tally: Tally, isCall: boolean) => void;
-  /** Calls `settled` once the entry is on disk, or cannot be. */
+  /** Settles the hold once the entry is on disk, or cannot be. */
   readonly append: ChargeLog["append"];
 };
 
@@ -60,7 +60,7 @@ export function openReservation(book: ReservationBook, options: ReservationOptio
 }
 
 /** A class, as every single check opens one: its functions would be made anew for each, a tenth of what a charge takes. */
-class OpenReservation implements Reservation {
+class OpenReservation implements Reservation, UnitHold {
   readonly accountId: string;
   readonly units: number;
   readonly #book: ReservationBook;
@@ -101,10 +101,14 @@ class OpenReservation implements Reservation {
     const { planPeriodId } = this.#tally;
     const promise = this.#book.append(
       { accountId, planPeriodId, at: this.#at, endpoint: checkEndpoint(endpoint), units, calls },
-      (isOnDisk) => {
-        this.#settle(units, calls, isOnDisk);
-        if (isOnDisk) onCommit?.();
-      },
+      onCommit === undefined
+        ? this
+        : {
+            settle: (entry, isOnDisk) => {
+              this.settle(entry, isOnDisk);
+              if (isOnDisk) onCommit();
+            },
+          },
       reply === null && chunk === null ? FOR_A_CALL : { reply, chunk },
     );
     this.#left -= units;
@@ -125,7 +129,7 @@ class OpenReservation implements Reservation {
     return this.#charged;
   }
 
-  #settle(recorded: number, calls: number, isOnDisk: boolean): void {
+  settle({ units: recorded, calls }: ChargeEntry, isOnDisk: boolean): void {
     this.#recordsRunning -= 1;
     if (isOnDisk) {
       this.#tally.units += recorded;

@@ -206,7 +206,9 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
 
   /** Reports what became of each charge, in one turn with what the store counts. */
   function settle(group: readonly Waiting[], { outcomes, units }: Admitted): void {
-    for (const [index, { settled }] of group.entries()) settled(outcomes[index] === "charged");
+    for (const [index, { entry, hold }] of group.entries()) {
+      hold.settle(entry, outcomes[index] === "charged");
+    }
     refresh(units);
     for (const [index, { entry, resolve, reject }] of group.entries()) {
       const outcome = outcomes[index] ?? "invoiced";
@@ -225,7 +227,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
 
   /** What may be on the disk counts as charged. */
   function fail(group: readonly Waiting[], error: unknown): void {
-    for (const { settled } of group) settled(error instanceof UnsettledError);
+    for (const { entry, hold } of group) hold.settle(entry, error instanceof UnsettledError);
     for (const { reject } of group) reject(error);
   }
 
@@ -235,14 +237,14 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
   }
 
   return {
-    append: (entry, settled, paidFor) =>
+    append: (entry, hold, paidFor) =>
       new Promise((resolve, reject) => {
         const untilMs = clock.monotonic() + CHARGE_DEADLINE_MS;
         const lane = paidFor.chunk === null ? "calls" : "chunks";
         (apart.of(entry.accountId) ?? common)[lane].push({
           entry,
           paidFor,
-          settled,
+          hold,
           resolve,
           reject,
           untilMs,

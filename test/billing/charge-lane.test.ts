@@ -26,7 +26,7 @@ function openLane(
   });
   const waiting: Waiting = {
     ...{ entry: ENTRY, paidFor: { reply: null, chunk: null }, untilMs: Number.POSITIVE_INFINITY },
-    ...{ settled: () => undefined, resolve: () => undefined, reject: () => undefined },
+    ...{ hold: { settle: () => undefined }, resolve: () => undefined, reject: () => undefined },
   };
   return {
     push: (count: number) => {

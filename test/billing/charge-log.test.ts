@@ -12,6 +12,7 @@ const ENTRY: ChargeEntry = {
   calls: 1,
 };
 const PAID_FOR = { reply: null, chunk: null };
+const HOLD = { settle: () => undefined };
 
 /** A log on a disk that brings a group there when the test says so, by the test's own clock. */
 function openLog() {
@@ -37,7 +38,7 @@ function openLog() {
   };
   const charge = async (charges: number, atMs: number) => {
     world.nowMs = atMs;
-    for (let n = 0; n < charges; n += 1) void log.append(ENTRY, () => undefined, PAID_FOR);
+    for (let n = 0; n < charges; n += 1) void log.append(ENTRY, HOLD, PAID_FOR);
     await turns();
   };
   const syncNext = async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { PaidFor } from "../../src/billing/charge-log.ts";
+import type { PaidFor, UnitHold } from "../../src/billing/charge-log.ts";
 import { rateLimited } from "../../src/billing/rate-refusal.ts";
 import { createSharedChargeLog } from "../../src/billing/shared-charge-log.ts";
 import type { AdmissionGroup, AdmissionOutcome } from "../../src/store/admit-port.ts";
@@ -9,6 +9,7 @@ import { finishedChunk } from "../store/job-conformance.ts";
 
 const CALL = { accountId: "acc_a", planPeriodId: 1, at: 0, endpoint: "/v1/x", units: 1, calls: 1 };
 const FOR_A_CALL: PaidFor = { reply: null, chunk: null };
+const HOLD: UnitHold = { settle: () => undefined };
 
 /** A log whose database takes a fixed time for each group, and with those that are apart what `apartWaits` takes. */
 function openLog(
@@ -60,12 +61,10 @@ function openLog(
 
 test("a call above the rate over all nodes is refused with the rate of its plan", async () => {
   const { log } = openLog(0, undefined, undefined, "rate");
-  const refused = await log
-    .append(CALL, () => {}, FOR_A_CALL)
-    .then(
-      () => null,
-      (error: unknown) => error,
-    );
+  const refused = await log.append(CALL, HOLD, FOR_A_CALL).then(
+    () => null,
+    (error: unknown) => error,
+  );
   expect(refused).toMatchObject({
     code: "rate_limited",
     message: "Too many requests: the limit is 10 calls a second and 20 at once.",
@@ -75,11 +74,11 @@ test("a call above the rate over all nodes is refused with the rate of its plan"
 
 test("the time that the store takes is reported for each group of calls, and not for chunks", async () => {
   const { log, waits, lanes } = openLog(30);
-  const calls = [log.append(CALL, () => {}, FOR_A_CALL), log.append(CALL, () => {}, FOR_A_CALL)];
+  const calls = [log.append(CALL, HOLD, FOR_A_CALL), log.append(CALL, HOLD, FOR_A_CALL)];
   await Promise.all(calls);
   expect([lanes, waits]).toEqual([["calls"], [30]]);
   const chunk = finishedChunk("job_1", { n: 0, attempt: 1 });
-  await log.append({ ...CALL, calls: 0 }, () => {}, { reply: null, chunk });
+  await log.append({ ...CALL, calls: 0 }, HOLD, { reply: null, chunk });
   expect([lanes, waits]).toEqual([["calls", "chunks"], [30]]);
 });
 
@@ -88,12 +87,10 @@ test("an account with locked rows is written apart until it is charged, and dela
   // Longer than a call waits: a group that is tried again would be too late.
   const { log, groups, recorded } = openLog(5_000, (accountId) => isHeld && accountId === "acc_held");
   const charge = (accountId: string) =>
-    log
-      .append({ ...CALL, accountId }, () => {}, FOR_A_CALL)
-      .then(
-        () => "charged",
-        (error: Error) => error.message,
-      );
+    log.append({ ...CALL, accountId }, HOLD, FOR_A_CALL).then(
+      () => "charged",
+      (error: Error) => error.message,
+    );
   const accountIds = ["acc_a", "acc_held", "acc_b"];
   log.appendLater({ ...CALL, accountId: "acc_held", units: 0 });
   expect(await Promise.all(accountIds.map(charge))).toEqual(["charged", "a row is held", "charged"]);
@@ -130,7 +127,7 @@ test.each([
   ["has a full disk is refused at once", NoRoomError, 1],
 ])("a group that the database refuses as it %s", async (_, Refusal, tries) => {
   const { log, groups } = openLog(1_000, () => true, Refusal);
-  await expect(log.append(CALL, () => {}, FOR_A_CALL)).rejects.toBeInstanceOf(Refusal);
+  await expect(log.append(CALL, HOLD, FOR_A_CALL)).rejects.toBeInstanceOf(Refusal);
   expect(groups).toHaveLength(tries);
 });
 
@@ -138,10 +135,10 @@ test("what waits for an account is written while charges come in without end, an
   const held = Promise.withResolvers<void>();
   const isHeld = (accountId: string) => accountId === "acc_held";
   const { log, groups, advance } = openLog(0, isHeld, undefined, "charged", () => held.promise);
-  const refused = log.append({ ...CALL, accountId: "acc_held" }, () => {}, FOR_A_CALL);
+  const refused = log.append({ ...CALL, accountId: "acc_held" }, HOLD, FOR_A_CALL);
   let isAsked = true;
   const charge = async () => {
-    while (isAsked) await log.append({ ...CALL, accountId: "acc_b" }, () => {}, FOR_A_CALL);
+    while (isAsked) await log.append({ ...CALL, accountId: "acc_b" }, HOLD, FOR_A_CALL);
   };
   const charging = [charge(), charge()];
   while (!groups.some(({ apart }) => apart === "acc_held")) await nextTurn();
@@ -165,7 +162,7 @@ test("a charge of an account that is apart is refused in time, also where it wai
     () => held.promise,
   );
   const accountIds = ["acc_a", "acc_b", "acc_c", "acc_d", "acc_e"];
-  const charges = accountIds.map((accountId) => log.append({ ...CALL, accountId }, () => {}, FOR_A_CALL));
+  const charges = accountIds.map((accountId) => log.append({ ...CALL, accountId }, HOLD, FOR_A_CALL));
   const last = charges.pop();
   const rest = Promise.allSettled(charges);
   while (groups.length < accountIds.length) await nextTurn();
@@ -179,6 +176,6 @@ test("a charge of an account that is apart is refused in time, also where it wai
 test("calls of no units that may have been written with a group do not count again", async () => {
   const { log, recorded } = openLog(5_000, () => true, UnsettledError);
   log.appendLater({ ...CALL, units: 0 });
-  await expect(log.append(CALL, () => {}, FOR_A_CALL)).rejects.toBeInstanceOf(UnsettledError);
+  await expect(log.append(CALL, HOLD, FOR_A_CALL)).rejects.toBeInstanceOf(UnsettledError);
   expect([await log.flush(), recorded]).toEqual([true, []]);
 });
