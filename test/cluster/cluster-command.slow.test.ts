@@ -117,6 +117,33 @@ test.if(isInstalled)(
   },
 );
 
+test.if(isInstalled)(
+  "bun run cluster has its port from its start on: no other server can take it",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "assay-cluster-port-"));
+    chmodSync(folder, 0o755);
+    const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
+    const { port = 0 } = free;
+    await free.stop(true);
+    const child = Bun.spawn([process.execPath, "src/tools/cluster/main.ts", "--nodes", "1"], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH ?? "", PORT: `${port}`, DATA_DIR: folder, WORKER_THREADS: "1" },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    try {
+      await saidUntil(child.stdout, /^node 1: /m);
+      const other = () => Bun.serve({ port, hostname: "127.0.0.1", fetch: () => new Response("other") });
+      expect(other).toThrow(/in use/);
+    } finally {
+      child.kill("SIGTERM");
+      await child.exited;
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
 test("bun run cluster reports what is wrong with its port, and starts nothing", async () => {
   using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
   expect(await refusedCluster(`${taken.port}`)).toBe(

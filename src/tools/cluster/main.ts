@@ -27,9 +27,10 @@ async function main(): Promise<void> {
   }
   const nodes = readNodes(process.argv.slice(2));
   const { host, port: wanted } = readAddress();
-  const port = await listenOnce(wanted, host).catch((error: unknown) =>
+  const balancerPort = await holdPort(wanted, host).catch((error: unknown) =>
     fail(listenError(error, host, wanted).message),
   );
+  const { port } = balancerPort;
   const folder = resolve(process.env.DATA_DIR ?? "./data", "cluster");
   const programs = postgresPrograms();
   const haproxy = Bun.which("haproxy", { PATH: `${process.env.PATH ?? ""}:/usr/sbin` });
@@ -51,18 +52,23 @@ async function main(): Promise<void> {
   };
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(0));
   try {
-    const postgres = await startPostgres(programs, join(folder, "postgres"), await listenOnce(0));
+    const postgresPort = await holdPort(0);
+    await postgresPort.release();
+    const postgres = await startPostgres(programs, join(folder, "postgres"), postgresPort.port);
     children.push(postgres.child);
-    const ports = await Promise.all(Array.from({ length: nodes }, () => listenOnce(0)));
-    for (const [place, nodePort] of ports.entries()) {
-      const child = startNode(place, nodePort, postgres.url, folder);
+    const nodePorts = await Promise.all(Array.from({ length: nodes }, () => holdPort(0)));
+    for (const [place, nodePort] of nodePorts.entries()) {
+      await nodePort.release();
+      const child = startNode(place, nodePort.port, postgres.url, folder);
       children.push(child);
-      process.stdout.write(`node ${place + 1}: http://127.0.0.1:${nodePort} process ${child.pid()}\n`);
+      process.stdout.write(`node ${place + 1}: http://127.0.0.1:${nodePort.port} process ${child.pid()}\n`);
     }
+    const ports = nodePorts.map((nodePort) => nodePort.port);
     await Promise.all(ports.map(untilAlive));
     const config = join(folder, "haproxy.cfg");
     writeFileSync(config, balancerConfig({ host, port, ports }));
     const balancer = [...endedWithParent("SIGTERM"), haproxy, "-db", "-f", config];
+    await balancerPort.release();
     children.push(startChild("balancer", balancer, process.env));
     await untilAlive(port);
     process.stdout.write(`PostgreSQL: ${postgres.url}\nAssay listens on http://127.0.0.1:${port}\n`);
@@ -129,14 +135,22 @@ async function untilAlive(port: number): Promise<void> {
   }
 }
 
-/** Returns the port, or any that is free for 0, once it has been listened on; rejects where that is not possible. */
-function listenOnce(port: number, host = "127.0.0.1"): Promise<number> {
+type HeldPort = {
+  readonly port: number /** Lets another process listen there. */;
+  readonly release: () => Promise<void>;
+};
+
+/** Keeps a port, any that is free for 0, from being taken until it is released; rejects where that is not possible. */
+function holdPort(port: number, host = "127.0.0.1"): Promise<HeldPort> {
   return new Promise((resolvePort, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(port, host, () => {
-      const address = probe.address();
-      probe.close(() => resolvePort(typeof address === "object" && address !== null ? address.port : 0));
+    const holder = createServer((socket) => socket.destroy());
+    holder.once("error", reject);
+    holder.listen(port, host, () => {
+      const address = holder.address();
+      resolvePort({
+        port: typeof address === "object" && address !== null ? address.port : 0,
+        release: () => new Promise((released) => holder.close(() => released())),
+      });
     });
   });
 }
