@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
+import { freePort } from "../support/free-port.ts";
 import { keyOf } from "../support/json.ts";
 import { isListenedOn, isPostgresInstalled } from "../support/postgres.ts";
 import { TEST_ZONE } from "../support/server.ts";
@@ -122,9 +123,7 @@ test.if(isInstalled)(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "assay-cluster-port-"));
     chmodSync(folder, 0o755);
-    const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
-    const { port = 0 } = free;
-    await free.stop(true);
+    const port = await freePort();
     const child = Bun.spawn([process.execPath, "src/tools/cluster/main.ts", "--nodes", "1"], {
       cwd: ROOT,
       env: { PATH: process.env.PATH ?? "", PORT: `${port}`, DATA_DIR: folder, WORKER_THREADS: "1" },

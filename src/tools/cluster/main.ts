@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { listenError } from "../../app/listener.ts";
 import { ConfigError, createReader } from "../../app/setting-reader.ts";
@@ -7,6 +6,7 @@ import { type DataDirLock, lockDataDir } from "../../store/sqlite/data-dir/data-
 import { StoreOpenError } from "../../store/storage-error.ts";
 import { balancerConfig } from "./balancer.ts";
 import { type Child, endedWithParent, startChild } from "./children.ts";
+import { type HeldPort, holdPort } from "./held-port.ts";
 import { startPostgres } from "./postgres.ts";
 import { postgresPrograms } from "./postgres-programs.ts";
 
@@ -52,18 +52,15 @@ async function main(): Promise<void> {
   };
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(0));
   try {
-    const postgresPort = await holdPort(0);
-    await postgresPort.release();
-    const postgres = await startPostgres(programs, join(folder, "postgres"), postgresPort.port);
+    const postgres = await startPostgres(programs, join(folder, "postgres"), await holdPort(0));
     children.push(postgres.child);
     const nodePorts = await Promise.all(Array.from({ length: nodes }, () => holdPort(0)));
     for (const [place, nodePort] of nodePorts.entries()) {
-      await nodePort.release();
-      const child = startNode(place, nodePort.port, postgres.url, folder);
+      const child = await startNode(place, nodePort, postgres.url, folder);
       children.push(child);
       process.stdout.write(`node ${place + 1}: http://127.0.0.1:${nodePort.port} process ${child.pid()}\n`);
     }
-    const ports = nodePorts.map((nodePort) => nodePort.port);
+    const ports = nodePorts.map((held) => held.port);
     await Promise.all(ports.map(untilAlive));
     const config = join(folder, "haproxy.cfg");
     writeFileSync(config, balancerConfig({ host, port, ports }));
@@ -89,8 +86,14 @@ function lockFolder(folder: string): DataDirLock {
   }
 }
 
-function startNode(place: number, port: number, databaseUrl: string, folder: string): Child {
+async function startNode(
+  place: number,
+  { port, release }: HeldPort,
+  databaseUrl: string,
+  folder: string,
+): Promise<Child> {
   const command = [...endedWithParent("SIGTERM"), process.execPath, "src/main.ts"];
+  await release();
   return startChild(`node ${place + 1}`, command, {
     ...process.env,
     PORT: `${port}`,
@@ -133,26 +136,6 @@ async function untilAlive(port: number): Promise<void> {
     if (performance.now() - startedMs > READY_WITHIN_MS) throw new Error(`Nothing answers at port ${port}.`);
     await Bun.sleep(READY_EVERY_MS);
   }
-}
-
-type HeldPort = {
-  readonly port: number /** Lets another process listen there. */;
-  readonly release: () => Promise<void>;
-};
-
-/** Keeps a port, any that is free for 0, from being taken until it is released; rejects where that is not possible. */
-function holdPort(port: number, host = "127.0.0.1"): Promise<HeldPort> {
-  return new Promise((resolvePort, reject) => {
-    const holder = createServer((socket) => socket.destroy());
-    holder.once("error", reject);
-    holder.listen(port, host, () => {
-      const address = holder.address();
-      resolvePort({
-        port: typeof address === "object" && address !== null ? address.port : 0,
-        release: () => new Promise((released) => holder.close(() => released())),
-      });
-    });
-  });
 }
 
 function fail(sentence: string): never {

@@ -2,6 +2,7 @@ import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
 import { type Child, endedWithParent, startChild } from "./children.ts";
+import type { HeldPort } from "./held-port.ts";
 import { asPostgresUser, postgresOwner, runCommand } from "./postgres-programs.ts";
 
 const READY_EVERY_MS = 100;
@@ -14,7 +15,7 @@ const READY_WITHIN_MS = 60_000;
 export async function startPostgres(
   programs: string,
   wanted: string,
-  port: number,
+  { port, release }: HeldPort,
 ): Promise<{ readonly url: string; readonly child: Child }> {
   const asUser = asPostgresUser();
   const owner = await postgresOwner();
@@ -28,6 +29,7 @@ export async function startPostgres(
   // SIGINT is PostgreSQL's fast shutdown, which does not wait for its clients.
   // In this order: a change of the user would take the signal back.
   const command = [...asUser, ...endedWithParent("SIGINT"), join(programs, "postgres"), ...served];
+  await release();
   const child = startChild("postgres", command, {}, "SIGINT");
   const urlOf = (name: string): string => `postgres://assay@127.0.0.1:${port}/${name}`;
   await createDatabase(urlOf("postgres"));
