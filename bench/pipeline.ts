@@ -12,6 +12,7 @@ import { systemClock } from "../src/platform/clock.ts";
 import { type AddressCorpus, addressCorpus, warmingAddresses } from "./input.ts";
 import { upToAll } from "./machine.ts";
 import { type Figure, median, overRounds } from "./result.ts";
+import type { Subject } from "./subject.ts";
 import { shareOfTenth } from "./suite.ts";
 
 const ADDRESSES = 20_000;
@@ -34,33 +35,65 @@ type Setup = {
   readonly form: BodyForm;
 };
 
-/** The way of a batch through the threads, without HTTP and meter: chunk size × threads × payload and body form. */
-export async function measurePipeline(scale: number): Promise<Figure[]> {
+/** The ways of a batch through the threads, without HTTP and meter: chunk size × threads × payload and body form. */
+export type Pipelines = AsyncDisposable & {
+  readonly addresses: number;
+  readonly setups: readonly Setup[];
+  /** Sends one batch, and returns how many results came. */
+  readonly runOnce: (setup: Setup) => Promise<number>;
+};
+
+export async function openPipelines(scale: number): Promise<Pipelines> {
   await using stack = new AsyncDisposableStack();
   const addresses = Math.round(ADDRESSES * shareOfTenth(scale));
   const corpus = addressCorpus({ seed: 7, count: addresses, domains: COMPANIES });
   const gather = await openGather(corpus, stack);
+  const bodies = bodiesOf(corpus);
   const pools = new Map<string, Pool>();
+  const opened = stack.move();
   const poolOf = ({ payload, threads }: Setup) => {
     const known = pools.get(`${payload} ${threads}`);
     if (known !== undefined) return known;
-    const pool = stack.use(openPool(payload, threads));
+    const pool = opened.use(openPool(payload, threads));
     pools.set(`${payload} ${threads}`, pool);
     return pool;
   };
-  const setups = setupsFor(availableParallelism(), scale < 1 ? CHUNKS_QUICK : CHUNKS);
-  const bodies = bodiesOf(corpus);
+  return {
+    addresses,
+    setups: setupsFor(availableParallelism(), scale < 1 ? CHUNKS_QUICK : CHUNKS),
+    runOnce: (setup) => run(setup, poolOf(setup), bodies[setup.form], gather),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+export async function measurePipeline(scale: number): Promise<Figure[]> {
+  await using pipelines = await openPipelines(scale);
+  const { addresses, setups } = pipelines;
   const times = new Map<Setup, number[]>(setups.map((setup) => [setup, []]));
   // The first round is for warming up.
   for (let round = 0; round <= Math.max(1, Math.round(ROUNDS * scale)); round += 1) {
     for (const setup of setups) {
       const startedMs = performance.now();
-      const results = await run(setup, poolOf(setup), bodies[setup.form], gather);
+      const results = await pipelines.runOnce(setup);
       if (results !== addresses) throw new Error(`${nameOf(setup)}: ${results} results, not ${addresses}`);
       if (round > 0) times.get(setup)?.push(performance.now() - startedMs);
     }
   }
   return setups.map((setup) => figureOf(setup, addresses, times.get(setup) ?? []));
+}
+
+/** Each setup with its pool open, so that one batch of it can be timed after another. */
+export function pipelineSubjects({ addresses, setups, runOnce }: Pipelines): Subject[] {
+  return setups.map((setup) => ({
+    group: "pipeline",
+    name: nameOf(setup),
+    calls: addresses,
+    async fault() {
+      const results = await runOnce(setup);
+      return results === addresses ? null : `${results} results, not ${addresses}`;
+    },
+    turn: () => runOnce(setup),
+  }));
 }
 
 /** One factor is varied at a time, except for threads and chunk size, which are tried in all pairs. */

@@ -132,8 +132,8 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   // Both have the input of the other checkout, which may know no other.
   const vectors = join(checkouts[1].root, "test/vectors");
   const functions = await measurePairs(
-    ({ root }) => startFunctions({ root, vectors }),
-    (pair) => functionSubjects(pair, scale),
+    ({ root }) => startFunctions({ root, vectors, scale }),
+    async (pair) => functionSubjects(pair),
     FUNCTION_SETUPS,
   );
   const processes = (quick ? [startsOf()] : [startsOf(), coldLookupsOf(), ...memoryOf()])
