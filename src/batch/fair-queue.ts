@@ -21,8 +21,10 @@ export class QueueFullError extends Error {
 /** A thread in use. Must be released once, even if the work failed: its time counts either way. */
 export type Lease = {
   readonly release: () => void;
-  /** Aborted when the work has taken longer than `patienceMs` while another tenant waits for a thread. */
-  readonly overdue: AbortSignal;
+  /**
+   * Names what is called, once, when the work has taken longer than `patienceMs` while another tenant waits for a thread.
+   */
+  readonly onOverdue: (end: (reason: Error) => void) => void;
 };
 
 export type FairQueue = {
@@ -57,7 +59,12 @@ const SMOOTHING = 0.1;
 const EXPECTED_MS_FIRST = 10;
 
 type Waiting = { readonly start: () => void; readonly isRetry: boolean };
-type Running = { readonly startedMs: number; readonly chargedMs: number; readonly overdue: AbortController };
+type Running = {
+  readonly startedMs: number;
+  readonly chargedMs: number;
+  isOverdue: boolean;
+  end: ((reason: Error) => void) | null;
+};
 
 /** The waiting and running work of one tenant at one weight. */
 type Flow = {
@@ -83,6 +90,8 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   let expectedMs = EXPECTED_MS_FIRST;
   let runningCount = 0;
   let watch: ReturnType<typeof setTimeout> | undefined;
+  /** When the watch ends. */
+  let watchedMs = Number.POSITIVE_INFINITY;
 
   function flowOf(share: Share): Flow {
     const key = `${share.weight} ${share.tenant}`;
@@ -158,10 +167,15 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     virtualMs = Math.max(virtualMs, flow.tag);
     const chargedMs = expectedMs;
     flow.tag += chargedMs / flow.share.weight;
-    const run = { startedMs: clock.monotonic(), chargedMs, overdue: new AbortController() };
+    const run: Running = { startedMs: clock.monotonic(), chargedMs, isOverdue: false, end: null };
     flow.running.add(run);
     runningCount += 1;
-    return { release: () => end(flow, run), overdue: run.overdue.signal };
+    return {
+      release: () => end(flow, run),
+      onOverdue: (endRun) => {
+        run.end = endRun;
+      },
+    };
   }
 
   function end(flow: Flow, run: Running): void {
@@ -184,16 +198,26 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
   /** Checks running work when the first of it may be overdue, while any tenant waits. */
   function watchRunning(): void {
-    clearTimeout(watch);
     if (queued.held() === 0) return;
     let firstMs = Number.POSITIVE_INFINITY;
     for (const { running } of flows.values()) {
-      for (const { startedMs, overdue } of running) {
-        if (!overdue.signal.aborted) firstMs = Math.min(firstMs, startedMs + patienceMs);
+      for (const { startedMs, isOverdue } of running) {
+        if (!isOverdue) firstMs = Math.min(firstMs, startedMs + patienceMs);
       }
     }
     if (firstMs === Number.POSITIVE_INFINITY) return;
-    watch = setTimeout(endOverdue, Math.max(1, firstMs - clock.monotonic()));
+    const ms = Math.max(1, firstMs - clock.monotonic());
+    // A timer for each task would cost more than its place in the queue.
+    if (clock.monotonic() + ms < watchedMs) watchIn(ms, endOverdue);
+  }
+
+  function watchIn(ms: number, look: () => void): void {
+    clearTimeout(watch);
+    watchedMs = clock.monotonic() + ms;
+    watch = setTimeout(() => {
+      watchedMs = Number.POSITIVE_INFINITY;
+      look();
+    }, ms);
     watch.unref();
   }
 
@@ -201,13 +225,14 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     const nowMs = clock.monotonic();
     for (const flow of flows.values()) {
       if (isSuspect(flow) || !othersWait(flow.share.tenant)) continue;
-      for (const { startedMs, overdue } of flow.running) {
-        if (nowMs - startedMs >= patienceMs) overdue.abort(new Error("other tenants wait for a thread"));
+      for (const run of flow.running) {
+        if (run.end === null || run.isOverdue || nowMs - run.startedMs < patienceMs) continue;
+        run.isOverdue = true;
+        run.end(new Error("other tenants wait for a thread"));
       }
     }
     // Work that continues all the same is checked again later.
-    watch = setTimeout(watchRunning, patienceMs);
-    watch.unref();
+    watchIn(patienceMs, watchRunning);
   }
 
   function othersWait(tenant: string): boolean {

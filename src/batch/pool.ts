@@ -94,17 +94,16 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
   async function attempt(
     name: string,
     task: object,
-    { overdue }: Lease,
+    lease: Lease,
     timeoutMs: number,
     { onEvent, emitsAtEnd = false }: RunOptions<never>,
   ) {
     const { pool, transfer } = await threads.get();
-    // One controller for both reasons: a signal made by `AbortSignal.any` outlives many collections, with its task.
+    // One controller for both reasons: each costs microseconds and outlives many collections, with its task.
     const ending = new AbortController();
     const { signal } = ending;
     const timer = setTimeout(() => ending.abort(new Error("the task passed its deadline")), timeoutMs);
-    const onOverdue = () => ending.abort(overdue.reason);
-    overdue.addEventListener("abort", onOverdue, { once: true });
+    lease.onOverdue((reason) => ending.abort(reason));
     try {
       if (onEvent === undefined) return await pool.run(task, { name, signal });
       using listened = emitsAtEnd ? null : listen(onEvent, signal);
@@ -119,7 +118,6 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
       return outcome;
     } finally {
       clearTimeout(timer);
-      overdue.removeEventListener("abort", onOverdue);
     }
   }
 
