@@ -12,7 +12,6 @@ import { systemClock } from "../src/platform/clock.ts";
 import { type AddressCorpus, addressCorpus, warmingAddresses } from "./input.ts";
 import { upToAll } from "./machine.ts";
 import { type Figure, median, overRounds } from "./result.ts";
-import type { Subject } from "./subject.ts";
 import { shareOfTenth } from "./suite.ts";
 
 const ADDRESSES = 20_000;
@@ -80,20 +79,6 @@ export async function measurePipeline(scale: number): Promise<Figure[]> {
     }
   }
   return setups.map((setup) => figureOf(setup, addresses, times.get(setup) ?? []));
-}
-
-/** Each setup with its pool open, so that one batch of it can be timed after another. */
-export function pipelineSubjects({ addresses, setups, runOnce }: Pipelines): Subject[] {
-  return setups.map((setup) => ({
-    group: "pipeline",
-    name: nameOf(setup),
-    calls: addresses,
-    async fault() {
-      const results = await runOnce(setup);
-      return results === addresses ? null : `${results} results, not ${addresses}`;
-    },
-    turn: () => runOnce(setup),
-  }));
 }
 
 /** One factor is varied at a time, except for threads and chunk size, which are tried in all pairs. */
@@ -190,7 +175,7 @@ function writtenDown(outcome: object): void {
   Buffer.from(JSON.stringify(outcome.results));
 }
 
-function nameOf({ payload, threads, chunk, form }: Setup): string {
+export function nameOf({ payload, threads, chunk, form }: Setup): string {
   return `pipeline: ${form} in, ${payload} out, ${threads} threads, chunks of ${chunk}`;
 }
 

@@ -14,13 +14,11 @@ const CALLS_MIN = 2000;
 const [root = "", vectors = "", scale = "1"] = process.argv.slice(2);
 const { createSubjects }: typeof import("../subjects.ts") = await import(`${root}/bench/subjects.ts`);
 const { createChargeSubjects }: typeof import("../charges.ts") = await import(`${root}/bench/charges.ts`);
-const { openPipelines, pipelineSubjects }: typeof import("../pipeline.ts") = await import(
-  `${root}/bench/pipeline.ts`
-);
+const { openPipelines, nameOf }: typeof import("../pipeline.ts") = await import(`${root}/bench/pipeline.ts`);
 const functions = await createSubjects(pathToFileURL(`${vectors}/`));
 const charges = createChargeSubjects();
 const pipelines = await openPipelines(Number(scale));
-const subjects = [...functions.subjects, charges.metered, ...pipelineSubjects(pipelines)];
+const subjects = [...functions.subjects, charges.metered, ...pipelineSubjects()];
 await proveRight(subjects);
 
 process.on("message", async ({ name, scale }: RatesAsked) => {
@@ -37,6 +35,21 @@ process.once("disconnect", async () => {
   process.exit();
 });
 send({ names: subjects.map(({ name }) => name) });
+
+/** Each setup with its pool open, so that one batch of it can be timed after another. */
+function pipelineSubjects(): Subject[] {
+  const { addresses, setups, runOnce } = pipelines;
+  return setups.map((setup) => ({
+    group: "pipeline",
+    name: nameOf(setup),
+    calls: addresses,
+    async fault() {
+      const results = await runOnce(setup);
+      return results === addresses ? null : `${results} results, not ${addresses}`;
+    },
+    turn: () => runOnce(setup),
+  }));
+}
 
 /** Calls a second in the quickest turns of a round: neighbours on the machine can only slow them down. */
 async function quickestRate({ turn, calls }: Subject, roundMs: number): Promise<number> {
