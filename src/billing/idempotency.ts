@@ -9,8 +9,8 @@ import type { ReplyRecord } from "../store/account-records.ts";
 import type { AdmitPort } from "../store/admit-port.ts";
 import type { ReplyPort } from "../store/billing-port.ts";
 import type { EmbeddedStore, Upkeep } from "../store/port.ts";
+import { readRowBody } from "./body-in-row.ts";
 import { type Difference, differenceOf, secretFingerprint } from "./call-fingerprint.ts";
-import { readCarriedBody } from "./carried-replies.ts";
 import { createFairShares } from "./fair-shares.ts";
 import { createIdempotentCall, type IdempotentCall, keptBody, type ReplyHead } from "./idempotent-call.ts";
 import { createReplyFiles } from "./reply-files.ts";
@@ -89,7 +89,7 @@ type IdempotencyDependencies<Stored> = {
 /**
  * Replays the reply of a POST that is repeated with its Idempotency-Key within 24 hours. A reply is written in the
  * transaction that charges it, so that a crash leaves both or neither. The keys of running calls are held in memory: a
- * crash frees them. Streamed bodies are files in `directory`; without one (in tests) they are kept in the row. Nothing of
+ * crash frees them. Streamed bodies are files in `directory`; without one, as where nodes share a database, they are kept in the row. Nothing of
  * a call is stored in plain text: its key and its fingerprint are hashes, its reply is encrypted with the API key.
  */
 export function createIdempotency(
@@ -137,6 +137,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
     return createIdempotentCall({
       store,
       files,
+      bodyBytesMax: BODY_BYTES_MAX,
       row,
       secret,
       nameFile: () => {
@@ -169,7 +170,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
   function replayOf(row: ReplyRecord, secret: string): KeptReply | null {
     const head = { status: row.status, headers: JSON.parse(row.headers) as Record<string, string> };
     if (row.bodyFile !== null && row.body !== null) {
-      return { ...head, body: readCarriedBody(row.body, secret, row.bodyFile) };
+      return { ...head, body: readRowBody(row.body, secret, row.bodyFile) };
     }
     if (row.bodyFile !== null) {
       if (files === null || !existsSync(files.pathOf(row.bodyFile))) return null;

@@ -2,6 +2,7 @@ import { type Answer, after } from "../platform/answer.ts";
 import type { ReplyRecord } from "../store/account-records.ts";
 import type { ReplyPort } from "../store/billing-port.ts";
 import type { GrowingBody } from "./body-file.ts";
+import { createRowBody, readRowBody } from "./body-in-row.ts";
 import { decryptText, encryptText } from "./encryption.ts";
 import type { ReplyFiles } from "./reply-files.ts";
 
@@ -26,7 +27,7 @@ export type ReplyBody = {
   /** Flushes the body, and returns the reply as `IdempotentCall.keep` does. */
   readonly keep: (head: ReplyHead) => Promise<ReplyRecord>;
   /** The whole body, available once `keep` has resolved. */
-  readonly whole: () => string | ReadableStream<Uint8Array>;
+  readonly whole: () => ReadableStream<Uint8Array>;
 };
 
 type Content = Pick<ReplyRecord, "body" | "bodyFile" | "bodyBytes">;
@@ -35,6 +36,8 @@ type Content = Pick<ReplyRecord, "body" | "bodyFile" | "bodyBytes">;
 export function createIdempotentCall(dependencies: {
   store: Pick<ReplyPort, "findReply">;
   files: ReplyFiles | null;
+  /** Of a streamed body, before it is compressed. */
+  bodyBytesMax: number;
   /** The row's key and lifetime; no two calls share all four. */
   row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "fingerprint" | "expiresAt">;
   /** Encrypts the body. */
@@ -46,7 +49,7 @@ export function createIdempotentCall(dependencies: {
   /** Called once, with the record if it is on disk. */
   ended: (kept: ReplyRecord | null) => Answer<void>;
 }): IdempotentCall {
-  const { store, files, row, secret, nameFile, fileDone, take, ended } = dependencies;
+  const { store, files, bodyBytesMax, row, secret, nameFile, fileDone, take, ended } = dependencies;
   let file: { readonly name: string; readonly body: GrowingBody } | undefined;
   let isToBeWritten = false;
   let isEnded = false;
@@ -60,6 +63,20 @@ export function createIdempotentCall(dependencies: {
     const body = encryptText(text, secret, purposeOf(row));
     take(body.length);
     return recordOf(head, { body, bodyFile: null, bodyBytes: body.length });
+  }
+
+  function openRow(): ReplyBody {
+    const name = `${purposeOf(row)} body`;
+    const growing = createRowBody({ secret, name, bodyBytesMax, take });
+    let body = "";
+    return {
+      append: growing.append,
+      keep: async (head) => {
+        body = await growing.finish();
+        return recordOf(head, { body, bodyFile: name, bodyBytes: body.length });
+      },
+      whole: () => readRowBody(body, secret, name),
+    };
   }
 
   async function openFile(replyFiles: ReplyFiles): Promise<ReplyBody> {
@@ -95,7 +112,7 @@ export function createIdempotentCall(dependencies: {
 
   return {
     keep: (reply) => recordOfText(reply, reply.body),
-    openBody: () => (files === null ? Promise.resolve(bodyInMemory(recordOfText)) : openFile(files)),
+    openBody: () => (files === null ? Promise.resolve(openRow()) : openFile(files)),
     end: () => {
       if (isEnded) return;
       isEnded = true;
@@ -112,18 +129,6 @@ export function createIdempotentCall(dependencies: {
 /** Returns the body of a reply that is kept in its row; null where it was encrypted with another secret. */
 export function keptBody(row: ReplyRecord, secret: string): string | null {
   return decryptText(row.body ?? "", secret, purposeOf(row));
-}
-
-function bodyInMemory(recordOfText: (head: ReplyHead, text: string) => ReplyRecord): ReplyBody {
-  const pieces: Uint8Array[] = [];
-  const whole = (): string => Buffer.concat(pieces).toString("utf8");
-  return {
-    append: async (text) => {
-      pieces.push(typeof text === "string" ? Buffer.from(text) : text);
-    },
-    keep: async (head) => recordOfText(head, whole()),
-    whole,
-  };
 }
 
 function purposeOf(row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "expiresAt">): string {

@@ -92,8 +92,8 @@ export type ChargeEntry = {
 };
 
 /**
- * The kept reply to a call with an Idempotency-Key. A large body is a file beside the store. With both a body and a file
- * name, the file was migrated into the row.
+ * The kept reply to a call with an Idempotency-Key. A streamed body is a file beside the store; with both a body and a
+ * file name, the row holds what else the file would.
  */
 export type ReplyRecord = {
   readonly accountId: string;

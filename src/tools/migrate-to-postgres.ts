@@ -1,5 +1,5 @@
 import { readConfig } from "../app/settings.ts";
-import { carriedBody } from "../billing/carried-replies.ts";
+import { migratedBody } from "../billing/body-in-row.ts";
 import { nounOf } from "../contract/noun.ts";
 import { systemClock } from "../platform/clock.ts";
 import { carryTables } from "../store/postgres/table-target.ts";
@@ -76,7 +76,7 @@ function withBodies(table: TableSource, dataDir: string): TableSource {
     *rows() {
       for (const row of table.rows()) {
         const file = row[filePlace] ?? null;
-        const body = file === null ? null : carriedBody(dataDir, file);
+        const body = file === null ? null : migratedBody(dataDir, file);
         if (file === null) yield row;
         else if (body !== null) yield row.with(bodyPlace, body);
       }

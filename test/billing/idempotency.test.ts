@@ -299,6 +299,19 @@ describe("streamed replies", () => {
       accounting.store.close();
     }));
 
+  test("are in their row where there are no files, compressed, and count what the row takes", async () => {
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    const piece = '{"email":"jane@reply.example"}'.repeat(30_000);
+    void (await stream(accounting, accountId, [piece, piece])).end();
+    const [kept] = accounting.store.keptReplies();
+    expect(kept?.bytes).toBeLessThan(piece.length / 100);
+    expect(accounting.idempotency.keptBytes()).toBe((kept?.bytes ?? 0) + 1_024);
+    expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe(
+      piece.repeat(2),
+    );
+  });
+
   test("are compressed, and none of their text is in the file", () =>
     withDirectory(async (dataDir) => {
       const accounting = openAccounting({ clock: handClock(), dataDir });

@@ -131,6 +131,21 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     expect(await unitsOf(2, key)).toBe(2);
   });
 
+  test("a batch that is sent again to another node is charged once and answered the same", async () => {
+    const { key } = await cluster.signUp();
+    const phones = Array.from({ length: FREE_UNITS }, (_, n) => `+55119${80000000 + n}`);
+    const once = (place: number) =>
+      send(place, "/v1/phone/batch", key, { phones }, { "Idempotency-Key": "batch" });
+    const first = await once(0);
+    const text = await first.text();
+    const again = await once(1);
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+    expect(text).toContain(`"units_charged":${FREE_UNITS}`);
+    expect(await again.text()).toBe(text);
+    expect(await unitsOf(2, key)).toBe(FREE_UNITS);
+  });
+
   test("a node that is killed loses nothing that it acknowledged", async () => {
     const { key } = await cluster.signUp();
     let acknowledged = 0;
