@@ -42,6 +42,7 @@ export type Pipelines = AsyncDisposable & {
   readonly runOnce: (setup: Setup) => Promise<number>;
 };
 
+/** Opens the pipelines of a run of this length; each pool starts with the first batch that needs it. */
 export async function openPipelines(scale: number): Promise<Pipelines> {
   await using stack = new AsyncDisposableStack();
   const addresses = Math.round(ADDRESSES * shareOfTenth(scale));
@@ -65,6 +66,7 @@ export async function openPipelines(scale: number): Promise<Pipelines> {
   };
 }
 
+/** Measures each of them in addresses a second. Throws where a result is missing. */
 export async function measurePipeline(scale: number): Promise<Figure[]> {
   await using pipelines = await openPipelines(scale);
   const { addresses, setups } = pipelines;

@@ -9,7 +9,7 @@ export type FunctionProcess = AsyncDisposable & {
   readonly measure: (name: string) => Promise<Readings>;
 };
 
-export type RatesAsked = { readonly name: string; readonly scale: number };
+export type RatesAsked = { readonly name: string };
 /** The process sends its names once all functions were proved right, and rates each time it is asked. */
 export type FunctionsMessage = { readonly names?: readonly string[]; readonly rates?: Readings };
 
@@ -24,6 +24,7 @@ export async function startFunctions({
   readonly root: string;
   /** The folder of the test vectors that are its input. */
   readonly vectors: string;
+  /** Of the length of a whole run. */
   readonly scale: number;
 }): Promise<FunctionProcess> {
   const child = await startAsked(join(import.meta.dir, "functions.ts"), {
@@ -34,7 +35,7 @@ export async function startFunctions({
   return {
     names,
     async measure(name) {
-      const { rates = {} } = (await child.ask({ name, scale } satisfies RatesAsked)) as FunctionsMessage;
+      const { rates = {} } = (await child.ask({ name } satisfies RatesAsked)) as FunctionsMessage;
       return rates;
     },
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),

@@ -4,24 +4,25 @@ import type { Subject } from "../subject.ts";
 import type { FunctionsMessage, RatesAsked } from "./function-process.ts";
 
 // A process with the functions and pipelines that `bench` measures, of the checkout that its first argument names, with the
-// test vectors of the folder that the second one names, in a run as long as the third says. It measures what it is asked.
+// test vectors of the folder that the second one names, whose rounds are as long as the third says. It measures what it is asked.
 
 /** Of one round: a neighbour on the machine makes it half as fast for a tenth of a second or more, which is to hit both alike. */
 const ROUND_MS = 10;
 /** That are timed together: some functions have few cases, and the clock takes its time, too. */
 const CALLS_MIN = 2000;
 
-const [root = "", vectors = "", scale = "1"] = process.argv.slice(2);
+const [root = "", vectors = "", length = "1"] = process.argv.slice(2);
+const scale = Number(length);
 const { createSubjects }: typeof import("../subjects.ts") = await import(`${root}/bench/subjects.ts`);
 const { createChargeSubjects }: typeof import("../charges.ts") = await import(`${root}/bench/charges.ts`);
 const { openPipelines, nameOf }: typeof import("../pipeline.ts") = await import(`${root}/bench/pipeline.ts`);
 const functions = await createSubjects(pathToFileURL(`${vectors}/`));
 const charges = createChargeSubjects();
-const pipelines = await openPipelines(Number(scale));
+const pipelines = await openPipelines(scale);
 const subjects = [...functions.subjects, charges.metered, ...pipelineSubjects()];
 await proveRight(subjects);
 
-process.on("message", async ({ name, scale }: RatesAsked) => {
+process.on("message", async ({ name }: RatesAsked) => {
   const rates: { [name: string]: number } = {};
   for (const subject of subjects.filter((each) => each.name === name)) {
     rates[subject.name] = await quickestRate(subject, ROUND_MS * scale);
