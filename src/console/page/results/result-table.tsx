@@ -11,6 +11,7 @@ import type { Job, ResultRow } from "../wire/bodies.ts";
 import { type Filter, isFiltered } from "./filter.ts";
 import { ResultDialog } from "./result-dialog.tsx";
 import { createResultSource } from "./result-source.ts";
+import { ROWS_IN_VIEW } from "./row-scroll.ts";
 import { FILTERED_ROWS_MAX, useFiltered } from "./use-filtered.ts";
 import { VirtualTable } from "./virtual-table.tsx";
 
@@ -20,10 +21,17 @@ const SETTLE_MS = 60;
 /** As wide as the head of the column. */
 const DIGITS_MIN = 4;
 
-/** The results of a list: any stretch of a finished one, the first rows of one that runs or is filtered. */
+/**
+ * The results of a list: any stretch of a finished one, the first rows of one that runs or is filtered. Its height is that
+ * of all rows in view at once, however few are there yet: what stands below is where it was when it is pressed.
+ */
 export function ResultTable({ job, filter }: { readonly job: Job; readonly filter: Filter }) {
   const isRanged = job.status === "completed" && !isFiltered(filter);
-  return isRanged ? <RangedTable job={job} /> : <FilteredTable job={job} filter={filter} />;
+  return (
+    <div class="results" style={{ "--rows": Math.min(ROWS_IN_VIEW, job.counts.rows) }}>
+      {isRanged ? <RangedTable job={job} /> : <FilteredTable job={job} filter={filter} />}
+    </div>
+  );
 }
 
 function RangedTable({ job }: { readonly job: Job }) {
@@ -63,6 +71,7 @@ function RangedTable({ job }: { readonly job: Job }) {
   return (
     <>
       <Failure message={failure} />
+      <Found>{`${countOf(job.counts.rows)} ${nounOf(job.counts.rows, "row")}.`}</Found>
       <Rows
         job={job}
         rowCount={job.counts.rows}
@@ -89,17 +98,25 @@ function FilteredTable({ job, filter }: { readonly job: Job; readonly filter: Fi
   return (
     <>
       <Failure message={failure} />
-      <p class="muted" role="status">
+      <Found>
         {isCut
           ? `The first ${countOf(FILTERED_ROWS_MAX)} that match; a download has all of them.`
           : isWhole
             ? foundText(rows.length, isFiltered(filter))
             : `${countOf(rows.length)} found, reading on …`}
-      </p>
+      </Found>
       {rows.length === 0 ? null : (
         <Rows job={job} rowCount={rows.length} rowAt={(at) => rows[at] ?? null} onView={ignore} />
       )}
     </>
+  );
+}
+
+function Found({ children }: { readonly children: string }) {
+  return (
+    <p class="muted" role="status">
+      {children}
+    </p>
   );
 }
 

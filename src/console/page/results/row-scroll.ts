@@ -2,7 +2,8 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 export const ROW_PX = 36;
-const ROWS_IN_VIEW = 14;
+/** Rows that a table shows at once, at most. */
+export const ROWS_IN_VIEW = 14;
 /** Browsers draw nothing right below some 17 million pixels; longer tables scroll in proportion. */
 const HEIGHT_PX_MAX = 12_000_000;
 

@@ -17,7 +17,10 @@ export const FILTERED_ROWS_MAX = 10_000;
 const DRAW_MS = 200;
 const NOTHING: Filtered = { rows: [], isWhole: false, isCut: false, failure: null };
 
-/** Reads the first results that pass a filter, or the first of a list that is not finished; anew at each turn. */
+/**
+ * Reads the first results that pass a filter, or the first of a list that is not finished; anew at each turn, from which on
+ * those of the turn before stay until as many are there. Another filter wants a component of its own.
+ */
 export function useFiltered(jobId: string, filter: Filter, turn: unknown): Filtered {
   const { api, now } = useConsole();
   const [filtered, setFiltered] = useState<Filtered>(NOTHING);
@@ -38,11 +41,11 @@ export function useFiltered(jobId: string, filter: Filter, turn: unknown): Filte
         }
         if (now() - drawnAt < DRAW_MS) continue;
         drawnAt = now();
-        setFiltered({ ...NOTHING, rows: [...rows] });
+        const found = { ...NOTHING, rows: [...rows] };
+        setFiltered((former) => (found.rows.length < former.rows.length ? former : found));
       }
       return "whole";
     };
-    setFiltered(NOTHING);
     read().then(
       (end) => setFiltered({ rows, isWhole: true, isCut: end === "cut", failure: null }),
       (error: unknown) => {
