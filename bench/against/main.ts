@@ -16,7 +16,7 @@ import {
   largestBatchSubjects,
   warmBatchSubjects,
 } from "./batch-subjects.ts";
-import { coldCallSubjects, warmCallSubjects } from "./call-subjects.ts";
+import { aloneSubject, coldCallSubjects, warmCallSubjects } from "./call-subjects.ts";
 import {
   addRounds,
   type Compared,
@@ -36,6 +36,8 @@ import { type Checkout, coldLookupsOf, memoryOf, startStubServer, startsOf } fro
 
 /** Pairs of processes: what the compiler makes of the same code differs by up to a tenth from one to the next. */
 const SETUPS = { min: 4, max: 8 } as const;
+/** Of a p99: it lies further apart from one pair to the next than all else. */
+const ALONE_SETUPS = { min: 8, max: 24 } as const;
 const FUNCTION_SETUPS = { min: 14, max: 30 } as const;
 /** Of single checks, and of batches: code that is not yet compiled runs at a third of its speed. */
 const WARMUP_MS = 2000;
@@ -117,6 +119,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     ],
     SETUPS,
   );
+  const alone = await measurePairs(startWarmServer, async () => [aloneSubject(times, driver)], ALONE_SETUPS);
   const ceiling = await measurePairs(
     startStubServer,
     async () => largestBatchSubjects(times, driver, "with a stub verifier"),
@@ -140,7 +143,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
     .filter(isAsked)
     .map(toBeCompared);
   await measure(checkouts, processes);
-  const findings = [calls, ceiling, cores, functions, processes].flatMap(
+  const findings = [calls, alone, ceiling, cores, functions, processes].flatMap(
     (compared: readonly Compared<never>[]) => compared.map(findingsOf),
   );
   return {
