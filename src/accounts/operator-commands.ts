@@ -7,6 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { AccountRecord } from "../store/account-records.ts";
 import { type OperatorAct, type OperatorCommand, UNREPORTED } from "../store/operator-port.ts";
 import type { AccountingStore } from "../store/port.ts";
+import { isStorageFailure } from "../store/storage-error.ts";
 import type { Accounts } from "./accounts.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { hashedKeyRecord } from "./key-rotation.ts";
@@ -141,11 +142,13 @@ export function createOperators(dependencies: {
     return runOn(account, ask, operator);
   }
 
+  /** Rejects where the store fails: whether the command is done is not known then, and the next look runs it again. */
   async function runOrReason(command: OperatorCommand): Promise<OperatorOutcome> {
     try {
       const ask = JSON.parse(command.command) as OperatorAsk;
       return await run({ ...ask, asked: command }, command.operator);
     } catch (error) {
+      if (isStorageFailure(error)) throw error;
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
   }

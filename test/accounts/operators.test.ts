@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { hashApiKey } from "../../src/accounts/api-key.ts";
 import { createOperators, type OperatorAsk } from "../../src/accounts/operator-commands.ts";
 import type { OperatorOutcome } from "../../src/accounts/operator-outcome.ts";
+import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
 import {
   type Accounting,
   charge,
@@ -179,6 +180,35 @@ test("a new key whose outcome did not reach the disk is made once, and reported 
   expect(ran.acts).toEqual(["new-key"]);
   const madeAt = Date.parse("2026-11-01T00:00:00Z");
   expect(Object.fromEntries(ran.keys)).toEqual({ [ran.signedUpHash]: madeAt, [keyHash]: null });
+});
+
+test("a credit of which the store does not know whether it is on the disk is given once, and reported as given", async () => {
+  const { accounting, accountId } = operated();
+  const { store, clock } = accounting;
+  const failures = [new UnsettledError("no answer to the commit"), new StorageError("disk I/O error")];
+  const creditUnits: typeof store.creditUnits = (...change) => {
+    const failure = failures.pop();
+    if (failure === undefined) return store.creditUnits(...change);
+    if (failure instanceof UnsettledError) store.creditUnits(...change);
+    throw failure;
+  };
+  const command = JSON.stringify({ action: "credit", account: accountId, units: 5 });
+  const commandId = store.askCommand({ askedAt: clock.now(), operator: "root", command });
+  const problems: unknown[] = [];
+  const stop = createOperators({ ...accounting, store: { ...store, creditUnits } }).start((problem) =>
+    problems.push(problem),
+  );
+  await until("the outcome", () => store.commandOutcome(commandId) !== null);
+  stop();
+  expect(JSON.parse(store.commandOutcome(commandId) ?? "")).toMatchObject({
+    ok: true,
+    result: { remaining_units: 1_005 },
+  });
+  expect(store.acts(10).map(({ action }) => action)).toEqual(["credit"]);
+  expect(problems.map(String)).toEqual([
+    "StorageError: disk I/O error",
+    "UnsettledError: no answer to the commit",
+  ]);
 });
 
 /** The command as an operator runs it. */
