@@ -231,8 +231,19 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
         run.end(new Error("other tenants wait for a thread"));
       }
     }
-    // Work that continues all the same is checked again later.
-    watchIn(patienceMs, watchRunning);
+    watchIn(untilNextOverdueMs(nowMs), watchRunning);
+  }
+
+  /** Milliseconds until the next work reaches its patience. What continues beyond it is checked again after another one. */
+  function untilNextOverdueMs(nowMs: number): number {
+    let nextMs = patienceMs;
+    for (const { running } of flows.values()) {
+      for (const { startedMs } of running) {
+        const leftMs = startedMs + patienceMs - nowMs;
+        if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
+      }
+    }
+    return nextMs;
   }
 
   function othersWait(tenant: string): boolean {

@@ -8,12 +8,14 @@ import {
 } from "../../src/batch/fair-queue.ts";
 
 const PATIENCE_MS = 30;
+/** Long enough to tell one patience from two on a busy machine. */
+const LONG_PATIENCE_MS = 1_000;
 
 /** A queue on a clock of the test's, and tenants that always have work of a given length. */
-function contest(threads: number, waitingMax = 100) {
+function contest(threads: number, waitingMax = 100, patienceMs = PATIENCE_MS) {
   let nowMs = 0;
   const clock = { now: () => nowMs, monotonic: () => nowMs };
-  const queue = createFairQueue({ threads, waitingMax, patienceMs: PATIENCE_MS, clock });
+  const queue = createFairQueue({ threads, waitingMax, patienceMs, clock });
   const running: { readonly endMs: number; readonly lease: Lease; readonly tenant: string }[] = [];
   const usedMs: { [tenant: string]: number } = {};
 
@@ -145,6 +147,25 @@ describe("work that takes long", () => {
     lease.release();
     await Promise.all([other, same].map(async (each) => (await each).release()));
     expect(queue.running()).toBe(0);
+  });
+
+  test("is overdue after its patience, also where what ran before it was watched", async () => {
+    const { queue, pass } = contest(1, 100, LONG_PATIENCE_MS);
+    const first = await queue.acquire({ tenant: "first", weight: 1 });
+    const waiting = ["second", "third"].map((tenant) => queue.acquire({ tenant, weight: 1 }));
+    pass(10);
+    first.release();
+    const second = await Promise.race(waiting);
+    const overdue = Promise.withResolvers<Error>();
+    second.onOverdue(overdue.resolve);
+    // The look that the first one asked for comes a millisecond too early for the second.
+    pass(LONG_PATIENCE_MS - 1);
+    await Bun.sleep(LONG_PATIENCE_MS);
+    pass(1);
+    const tooLate = Bun.sleep(LONG_PATIENCE_MS / 2).then(() => "twice its patience");
+    expect(await Promise.race([overdue.promise, tooLate])).toBeInstanceOf(Error);
+    second.release();
+    await Promise.all(waiting.map(async (each) => (await each).release()));
   });
 });
 
