@@ -5,7 +5,12 @@ import { isPlanName } from "../billing/plans.ts";
 import { PLAN_NAMES } from "../contract/words.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AccountRecord } from "../store/account-records.ts";
-import { type OperatorAct, type OperatorCommand, UNREPORTED } from "../store/operator-port.ts";
+import {
+  CommandEndedError,
+  type OperatorAct,
+  type OperatorCommand,
+  UNREPORTED,
+} from "../store/operator-port.ts";
 import type { AccountingStore } from "../store/port.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
 import type { Accounts } from "./accounts.ts";
@@ -121,15 +126,22 @@ export function createOperators(dependencies: {
           keyRing.forget(accountId);
         });
       default:
-        await store.recordAct(act);
-        return done({ ...(await accounts.view(accountId)), suspended: account.suspendedAt !== null });
+        return done(await viewed(account, act));
     }
+  }
+
+  /** Reads first: a look that fails is no act, however often it is tried. */
+  async function viewed(account: AccountRecord, act: Omit<OperatorAct, "actId">) {
+    const view = await accounts.view(account.accountId);
+    await store.recordAct(act);
+    return { ...view, suspended: account.suspendedAt !== null };
   }
 
   async function run(ask: Asked, operator: string): Promise<OperatorOutcome> {
     if (ask.action === "list") {
+      const page = await store.accountPage(ask.after ?? "", PAGE_ACCOUNTS);
       await store.recordAct(actOf(ask, operator, null));
-      return { ok: true, result: (await store.accountPage(ask.after ?? "", PAGE_ACCOUNTS)).map(summaryOf) };
+      return { ok: true, result: page.map(summaryOf) };
     }
     if (ask.action === "confirm-clock") {
       await store.recordAct(actOf(ask, operator, null));
@@ -142,26 +154,44 @@ export function createOperators(dependencies: {
     return runOn(account, ask, operator);
   }
 
-  /** Rejects where the store fails: whether the command is done is not known then, and the next look runs it again. */
+  /** Rejects where the store fails, as whether the command is done is not known then, and where it is no longer open. */
   async function runOrReason(command: OperatorCommand): Promise<OperatorOutcome> {
     try {
       const ask = JSON.parse(command.command) as OperatorAsk;
       return await run({ ...ask, asked: command }, command.operator);
     } catch (error) {
-      if (isStorageFailure(error)) throw error;
+      if (isStorageFailure(error) || error instanceof CommandEndedError) throw error;
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
   }
 
+  /** What is told of a command whose client has gone. */
+  function outcomeOfLate({ outcome }: OperatorCommand): OperatorOutcome {
+    return outcome === UNREPORTED
+      ? { ok: true, result: null }
+      : { ok: false, reason: "It was asked too long ago." };
+  }
+
+  async function answer(command: OperatorCommand): Promise<void> {
+    const isLate = clock.now() - command.askedAt > ASKED_AGO_MAX_MS;
+    const outcome = isLate ? outcomeOfLate(command) : await runOrReason(command);
+    await store.answerCommand(command.commandId, JSON.stringify(outcome));
+    await store.removeAnsweredCommands(clock.now() - ASKED_AGO_MAX_MS);
+  }
+
+  /** Runs all that are asked, in order. One for which the store fails keeps no other waiting: the next look runs it again. */
   async function runAsked(): Promise<void> {
-    for (let command = await store.nextCommand(); command !== null; command = await store.nextCommand()) {
-      const isLate = command.outcome === null && clock.now() - command.askedAt > ASKED_AGO_MAX_MS;
-      const outcome = isLate
-        ? { ok: false, reason: "It was asked too long ago." }
-        : await runOrReason(command);
-      await store.answerCommand(command.commandId, JSON.stringify(outcome));
-      await store.removeAnsweredCommands(clock.now() - ASKED_AGO_MAX_MS);
+    const failures: unknown[] = [];
+    let command = await store.nextCommand(0);
+    while (command !== null) {
+      try {
+        await answer(command);
+      } catch (error) {
+        if (!(error instanceof CommandEndedError)) failures.push(error);
+      }
+      command = await store.nextCommand(command.commandId);
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   return {

@@ -17,6 +17,16 @@ export const UNREPORTED = "";
 /** The outcome of a command that is written with its effect: whatever ends the server, it is not run twice. */
 export type CommandAnswer = { readonly commandId: number; readonly outcome: string };
 
+/** The command was taken back, or another process has done it: nothing was written. */
+export class CommandEndedError extends Error {
+  override readonly name = "CommandEndedError";
+}
+
+/** Throws a CommandEndedError where a change found its command no longer open. */
+export function requireOpen(isOpen: boolean): void {
+  if (!isOpen) throw new CommandEndedError("The command was taken back, or is done.");
+}
+
 /** What an operator did. It never changes and never goes. */
 export type OperatorAct = {
   readonly actId: number;
@@ -42,7 +52,7 @@ export type OperatorPort = {
   ) => Answer<void>;
   /**
    * Gives units for nothing in the month of a plan period. The command that asks for it is `UNREPORTED` in the same
-   * transaction: whatever ends the server, it is not given twice.
+   * transaction: whatever ends the server, it is not given twice. Throws a CommandEndedError where it is not open.
    */
   readonly creditUnits: (
     planPeriodId: number,
@@ -50,7 +60,7 @@ export type OperatorPort = {
     act: Omit<OperatorAct, "actId">,
     commandId?: number,
   ) => Answer<void>;
-  /** Ends all keys of an account as the given one begins. */
+  /** Ends all keys of an account as the given one begins. Throws a CommandEndedError where the command is not open. */
   readonly replaceKeys: (
     key: KeyRecord,
     act: Omit<OperatorAct, "actId">,
@@ -58,7 +68,7 @@ export type OperatorPort = {
   ) => Answer<void>;
   /**
    * Removes the personal data and the keys of an account, and ends its running plan period. Its id, counts and
-   * invoices stay.
+   * invoices stay. Throws a CommandEndedError where the command is not open.
    */
   readonly eraseAccount: (
     accountId: string,
@@ -68,8 +78,8 @@ export type OperatorPort = {
   ) => Answer<void>;
   /** Returns the number by which the outcome is found. */
   readonly askCommand: (command: Omit<OperatorCommand, "commandId" | "outcome">) => Answer<number>;
-  /** Returns the oldest command without an outcome, or with one that is unreported. */
-  readonly nextCommand: () => Answer<OperatorCommand | null>;
+  /** Returns the oldest command behind another without an outcome, or with one that is unreported; 0 is behind none. */
+  readonly nextCommand: (behindId: number) => Answer<OperatorCommand | null>;
   readonly answerCommand: (commandId: number, outcome: string) => Answer<void>;
   /** Returns null also where it is unreported. */
   readonly commandOutcome: (commandId: number) => Answer<string | null>;

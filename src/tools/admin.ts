@@ -46,6 +46,8 @@ const USAGE = OPERATOR_ACTIONS.map((action) => `${lineOf(action).padEnd(43)}${AC
 );
 
 const WAIT_MAX_MS = 10_000;
+/** What is written in one transaction with the end of its command: taken back in time, it changes nothing. */
+const ENDED_WITH_CHANGE: readonly OperatorAsk["action"][] = ["credit", "new-key", "erase"];
 const LOOK_EVERY_MS = 100;
 
 async function main(): Promise<number> {
@@ -157,9 +159,10 @@ async function runThere(dataDir: string, ask: OperatorAsk, operator: string): Pr
       return JSON.parse(outcome) as OperatorOutcome;
     }
     const isUndone = store.withdrawCommand(commandId);
-    const reason = isUndone
-      ? "The server did not answer within 10 seconds; nothing was changed."
-      : "The server answered too late; look with show whether it was done.";
+    const reason =
+      isUndone && ENDED_WITH_CHANGE.includes(ask.action)
+        ? "The server did not answer within 10 seconds; nothing was changed."
+        : "The server answered too late; look with show whether it was done.";
     return { ok: false, reason };
   } finally {
     store.close();

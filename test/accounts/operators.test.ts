@@ -143,7 +143,7 @@ async function ranAcrossAnEnd(ask: OperatorAsk) {
     const problems: unknown[] = [];
     const stop = createOperators(second).start((error) => problems.push(error));
     await until("the outcome", () => second.store.commandOutcome(commandId) !== null);
-    await until("the end of its commands", () => second.store.nextCommand() === null);
+    await until("the end of its commands", () => second.store.nextCommand(0) === null);
     stop();
     expect(problems).toEqual([]);
     const outcome = JSON.parse(second.store.commandOutcome(commandId) ?? "") as OperatorOutcome;
@@ -209,6 +209,26 @@ test("a credit of which the store does not know whether it is on the disk is giv
     "StorageError: disk I/O error",
     "UnsettledError: no answer to the commit",
   ]);
+});
+
+test("a command for which the store fails keeps no other waiting, and is given up when it was asked too long ago", async () => {
+  const { accounting, accountId } = operated();
+  const { store, clock } = accounting;
+  const failing = { ...store, creditUnits: () => Promise.reject(new StorageError("disk I/O error")) };
+  const ask = (command: OperatorAsk) =>
+    store.askCommand({ askedAt: clock.now(), operator: "root", command: JSON.stringify(command) });
+  const credit = ask({ action: "credit", account: accountId, units: 5 });
+  const shown = ask({ action: "show", account: accountId });
+  const stop = createOperators({ ...accounting, store: failing }).start(() => {});
+  await until("the other's outcome", () => store.commandOutcome(shown) !== null);
+  expect(store.commandOutcome(credit)).toBeNull();
+  clock.advance(31_000);
+  await until("the end of the credit", () => store.commandOutcome(credit) !== null);
+  stop();
+  expect(JSON.parse(store.commandOutcome(credit) ?? "")).toEqual({
+    ok: false,
+    reason: "It was asked too long ago.",
+  });
 });
 
 /** The command as an operator runs it. */

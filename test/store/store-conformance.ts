@@ -8,7 +8,7 @@ import type {
   ReplyRecord,
 } from "../../src/store/account-records.ts";
 import { chargeSums } from "../../src/store/charge-sums.ts";
-import { UNREPORTED } from "../../src/store/operator-port.ts";
+import { CommandEndedError, UNREPORTED } from "../../src/store/operator-port.ts";
 import type { AccountingStore } from "../../src/store/port.ts";
 
 const MONTH = {
@@ -566,13 +566,14 @@ export function describeStore(
       const store = await opened();
       const asked = { askedAt: 1, operator: "ann", command: "{}" };
       const [first, second] = [await store.askCommand(asked), await store.askCommand(asked)];
-      expect((await store.nextCommand())?.commandId).toBe(first);
+      expect((await store.nextCommand(0))?.commandId).toBe(first);
+      expect((await store.nextCommand(first))?.commandId).toBe(second);
       await store.answerCommand(first, "done");
       expect(await store.withdrawCommand(first)).toBe(false);
       expect(await store.commandOutcome(first)).toBe("done");
       await store.removeCommand(first);
       expect(await store.withdrawCommand(second)).toBe(true);
-      expect(await store.nextCommand()).toBeNull();
+      expect(await store.nextCommand(0)).toBeNull();
     });
 
     test("a command is unreported from its credit on: it is neither taken back nor without its mark at the next look", async () => {
@@ -582,12 +583,12 @@ export function describeStore(
       const { planPeriodId = 0, creditedUnits = 0 } = (await periods()).at(-1) ?? {};
       await store.creditUnits(planPeriodId, 7, { ...act, action: "credit" }, commandId);
       expect((await periods()).at(-1)?.creditedUnits).toBe(creditedUnits + 7);
-      expect(await store.nextCommand()).toMatchObject({ commandId, outcome: UNREPORTED });
+      expect(await store.nextCommand(0)).toMatchObject({ commandId, outcome: UNREPORTED });
       expect(await store.commandOutcome(commandId)).toBeNull();
       expect(await store.withdrawCommand(commandId)).toBe(false);
       await store.answerCommand(commandId, "done");
       expect(await store.commandOutcome(commandId)).toBe("done");
-      expect(await store.nextCommand()).toBeNull();
+      expect(await store.nextCommand(0)).toBeNull();
     });
 
     test("a command has its outcome from its new key or its erasure on", async () => {
@@ -599,7 +600,7 @@ export function describeStore(
       const working = (await store.listKeys("acc_a", 10)).filter(({ revokedAt }) => revokedAt === null);
       expect(working.map(({ keyHash }) => keyHash)).toEqual(["replacing"]);
       expect(await store.commandOutcome(first)).toBe("made");
-      expect((await store.nextCommand())?.commandId).toBe(second);
+      expect((await store.nextCommand(0))?.commandId).toBe(second);
       await store.eraseAccount(
         "acc_a",
         11,
@@ -607,8 +608,34 @@ export function describeStore(
         { commandId: second, outcome: "erased" },
       );
       expect(await store.commandOutcome(second)).toBe("erased");
-      expect(await store.nextCommand()).toBeNull();
+      expect(await store.nextCommand(0)).toBeNull();
       expect((await store.acts(2)).map(({ action }) => action)).toEqual(["erase", "new-key"]);
+    });
+
+    test("a command that was taken back or is done changes nothing", async () => {
+      const store = await opened();
+      const asked = { askedAt: 1, operator: "ann", command: "{}" };
+      const [back, done] = [await store.askCommand(asked), await store.askCommand(asked)];
+      await store.withdrawCommand(back);
+      await store.answerCommand(done, "done");
+      const month = (await store.readOverview("acc_a")).month;
+      const { planPeriodId = 0 } = month.planPeriods.at(-1) ?? {};
+      const key = { ...keyRecord("acc_a", "replacing"), createdAt: 10 };
+      for (const commandId of [back, done]) {
+        const answer = { commandId, outcome: "again" };
+        for (const change of [
+          async () => store.creditUnits(planPeriodId, 7, act, commandId),
+          async () => store.replaceKeys(key, act, answer),
+          async () => store.eraseAccount("acc_a", 11, act, answer),
+        ]) {
+          await expect(change()).rejects.toBeInstanceOf(CommandEndedError);
+        }
+      }
+      expect(await store.commandOutcome(done)).toBe("done");
+      expect((await store.readOverview("acc_a")).month).toEqual(month);
+      expect(await store.findKey("replacing")).toBeNull();
+      expect((await store.findAccount("acc_a"))?.erasedAt).toBeNull();
+      expect(await store.acts(10)).toEqual([]);
     });
 
     test("the kept clock is the last one kept", async () => {

@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
-import { type OperatorPort, UNREPORTED } from "../../operator-port.ts";
+import { and, asc, desc, eq, gt, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
+import { type OperatorPort, requireOpen, UNREPORTED } from "../../operator-port.ts";
 import { CLOCK_ROW, keepClock } from "../billing/clock-rows.ts";
 import type { Connection } from "../connection/connection.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
@@ -63,7 +63,7 @@ function actCases({ transact, read }: Connection): Acts {
               .set({ creditedUnits: sql`${planPeriods.creditedUnits} + ${units}::bigint` })
               .where(eq(planPeriods.planPeriodId, planPeriodId));
             await inside.insert(operatorActs).values(act);
-            if (commandId !== undefined) await answer(inside, commandId, UNREPORTED);
+            if (commandId !== undefined) requireOpen(await end(inside, commandId, UNREPORTED));
           },
         );
       }),
@@ -71,7 +71,7 @@ function actCases({ transact, read }: Connection): Acts {
       changing(transact, [key.accountId], async (orm) => {
         await replaceKeys(orm, key);
         await orm.insert(operatorActs).values(act);
-        if (given !== undefined) await answer(orm, given.commandId, given.outcome);
+        if (given !== undefined) requireOpen(await end(orm, given.commandId, given.outcome));
       }),
     eraseAccount: async (accountId, erasedAt, act, given) => {
       const removedIds = await changing(transact, [accountId], async (orm) => {
@@ -92,7 +92,7 @@ function actCases({ transact, read }: Connection): Acts {
           .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
           .where(eq(accounts.accountId, accountId));
         await orm.insert(operatorActs).values(act);
-        if (given !== undefined) await answer(orm, given.commandId, given.outcome);
+        if (given !== undefined) requireOpen(await end(orm, given.commandId, given.outcome));
         return webhookIds;
       });
       await removeDeliveriesOf(transact, removedIds);
@@ -128,17 +128,25 @@ function commandCases({ transact, read }: Connection): Commands {
         if (row === undefined) throw new Error("a command was not inserted");
         return row.commandId;
       }),
-    nextCommand: () =>
+    nextCommand: (behindId) =>
       read(async (orm) => {
         const [row] = await orm
           .select()
           .from(operatorCommands)
-          .where(or(isNull(operatorCommands.outcome), eq(operatorCommands.outcome, UNREPORTED)))
+          .where(
+            and(
+              gt(operatorCommands.commandId, behindId),
+              or(isNull(operatorCommands.outcome), eq(operatorCommands.outcome, UNREPORTED)),
+            ),
+          )
           .orderBy(asc(operatorCommands.commandId))
           .limit(1);
         return row ?? null;
       }),
-    answerCommand: (commandId, outcome) => transact((orm) => answer(orm, commandId, outcome)),
+    answerCommand: (commandId, outcome) =>
+      transact(async (orm) => {
+        await orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId));
+      }),
     commandOutcome: (commandId) =>
       read(async (orm) => {
         const [row] = await orm
@@ -168,8 +176,14 @@ function commandCases({ transact, read }: Connection): Commands {
   };
 }
 
-async function answer(orm: Orm, commandId: number, outcome: string): Promise<void> {
-  await orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId));
+/** Gives an open command its outcome; false where it is not open. */
+async function end(orm: Orm, commandId: number, outcome: string): Promise<boolean> {
+  const answered = await orm
+    .update(operatorCommands)
+    .set({ outcome })
+    .where(and(eq(operatorCommands.commandId, commandId), isNull(operatorCommands.outcome)))
+    .returning({ commandId: operatorCommands.commandId });
+  return answered.length > 0;
 }
 
 function clockCases({

@@ -1,5 +1,5 @@
 import type { AtOnce } from "../../../platform/answer.ts";
-import { type OperatorPort, UNREPORTED } from "../../operator-port.ts";
+import { type OperatorPort, requireOpen, UNREPORTED } from "../../operator-port.ts";
 import type { ClockStatements } from "../billing/clock-statements.ts";
 import type { PlanPeriodStatements } from "../billing/plan-period-statements.ts";
 import type { Transact } from "../connection/connection.ts";
@@ -34,7 +34,7 @@ export function createOperatorCases(
       transact(() => {
         planPeriods.credit(planPeriodId, units);
         operators.record(act);
-        if (commandId !== undefined) operators.answer(commandId, UNREPORTED);
+        if (commandId !== undefined) requireOpen(operators.end(commandId, UNREPORTED));
       }),
     replaceKeys: (key, act, answer) =>
       transact(() => {
@@ -43,7 +43,7 @@ export function createOperatorCases(
         }
         accounts.insertKey(key);
         operators.record(act);
-        if (answer !== undefined) operators.answer(answer.commandId, answer.outcome);
+        if (answer !== undefined) requireOpen(operators.end(answer.commandId, answer.outcome));
       }),
     eraseAccount: (accountId, erasedAt, act, answer) =>
       transact(() => {
@@ -58,10 +58,10 @@ export function createOperatorCases(
         jobs.deleteOf(accountId, erasedAt);
         for (const { webhookId } of webhooks.ofAccount(accountId)) webhooks.remove(webhookId);
         operators.record(act);
-        if (answer !== undefined) operators.answer(answer.commandId, answer.outcome);
+        if (answer !== undefined) requireOpen(operators.end(answer.commandId, answer.outcome));
       }),
     askCommand: operators.ask,
-    nextCommand: () => operators.next() ?? null,
+    nextCommand: (behindId) => operators.next(behindId) ?? null,
     answerCommand: operators.answer,
     commandOutcome: operators.outcome,
     withdrawCommand: operators.withdraw,

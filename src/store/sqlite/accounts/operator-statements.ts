@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, isNull, lt, ne, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import { type OperatorAct, type OperatorCommand, UNREPORTED } from "../../operator-port.ts";
 import type { Orm } from "../connection/orm.ts";
@@ -12,7 +12,12 @@ export function createOperatorStatements(orm: Orm) {
     orm
       .select()
       .from(operatorCommands)
-      .where(or(isNull(operatorCommands.outcome), eq(operatorCommands.outcome, UNREPORTED)))
+      .where(
+        and(
+          gt(operatorCommands.commandId, sql.placeholder("behindId")),
+          or(isNull(operatorCommands.outcome), eq(operatorCommands.outcome, UNREPORTED)),
+        ),
+      )
       .orderBy(asc(operatorCommands.commandId))
       .limit(1)
       .prepare(),
@@ -23,12 +28,21 @@ export function createOperatorStatements(orm: Orm) {
     ask: (row: Pick<OperatorCommand, "askedAt" | "operator" | "command">): number =>
       orm.insert(operatorCommands).values(row).returning({ id: operatorCommands.commandId }).get().id,
 
-    /** The oldest command without an outcome, or with one that is unreported. */
-    next: (): OperatorCommand | undefined => next().get(),
+    /** The oldest command behind another without an outcome, or with one that is unreported. */
+    next: (behindId: number): OperatorCommand | undefined => next().get({ behindId }),
 
     answer: (commandId: number, outcome: string): void => {
       orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId)).run();
     },
+
+    /** Gives an open command its outcome; false where it is not open. */
+    end: (commandId: number, outcome: string): boolean =>
+      orm
+        .update(operatorCommands)
+        .set({ outcome })
+        .where(and(eq(operatorCommands.commandId, commandId), isNull(operatorCommands.outcome)))
+        .returning({ id: operatorCommands.commandId })
+        .all().length > 0,
 
     outcome: (commandId: number): string | null =>
       orm
