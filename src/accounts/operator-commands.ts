@@ -5,15 +5,10 @@ import { isPlanName } from "../billing/plans.ts";
 import { PLAN_NAMES } from "../contract/words.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AccountRecord } from "../store/account-records.ts";
-import {
-  CommandEndedError,
-  type OperatorAct,
-  type OperatorCommand,
-  UNREPORTED,
-} from "../store/operator-port.ts";
+import { type OperatorAct, type OperatorCommand, UNREPORTED } from "../store/operator-port.ts";
 import type { AccountingStore } from "../store/port.ts";
-import { isStorageFailure } from "../store/storage-error.ts";
 import type { Accounts } from "./accounts.ts";
+import { createAskedCommands } from "./asked-commands.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { hashedKeyRecord } from "./key-rotation.ts";
 import { answered, type OperatorOutcome, summaryOf } from "./operator-outcome.ts";
@@ -57,9 +52,6 @@ export type Operators = {
 
 const PAGE_ACCOUNTS = 100;
 const UNITS_MAX = 1_000_000_000;
-const LOOK_EVERY_MS = 500;
-/** The client of a command has timed out by then. */
-const ASKED_AGO_MAX_MS = 30_000;
 
 /** Creates the commands of operators, each of which is recorded. */
 export function createOperators(dependencies: {
@@ -154,61 +146,10 @@ export function createOperators(dependencies: {
     return runOn(account, ask, operator);
   }
 
-  /** Rejects where the store fails, as whether the command is done is not known then, and where it is no longer open. */
-  async function runOrReason(command: OperatorCommand): Promise<OperatorOutcome> {
-    try {
-      const ask = JSON.parse(command.command) as OperatorAsk;
-      return await run({ ...ask, asked: command }, command.operator);
-    } catch (error) {
-      if (isStorageFailure(error) || error instanceof CommandEndedError) throw error;
-      return { ok: false, reason: error instanceof Error ? error.message : String(error) };
-    }
-  }
-
-  /** What is told of a command whose client has gone. */
-  function outcomeOfLate({ outcome }: OperatorCommand): OperatorOutcome {
-    return outcome === UNREPORTED
-      ? { ok: true, result: null }
-      : { ok: false, reason: "It was asked too long ago." };
-  }
-
-  async function answer(command: OperatorCommand): Promise<void> {
-    const isLate = clock.now() - command.askedAt > ASKED_AGO_MAX_MS;
-    const outcome = isLate ? outcomeOfLate(command) : await runOrReason(command);
-    await store.answerCommand(command.commandId, JSON.stringify(outcome));
-    await store.removeAnsweredCommands(clock.now() - ASKED_AGO_MAX_MS);
-  }
-
-  /** Runs all that are asked, in order. One for which the store fails keeps no other waiting: the next look runs it again. */
-  async function runAsked(): Promise<void> {
-    const failures: unknown[] = [];
-    let command = await store.nextCommand(0);
-    while (command !== null) {
-      try {
-        await answer(command);
-      } catch (error) {
-        if (!(error instanceof CommandEndedError)) failures.push(error);
-      }
-      command = await store.nextCommand(command.commandId);
-    }
-    if (failures.length > 0) throw failures[0];
-  }
-
-  return {
-    run,
-    start: (onProblem) => {
-      let isRunning = false;
-      const timer = setInterval(() => {
-        if (isRunning) return;
-        isRunning = true;
-        runAsked()
-          .catch(onProblem)
-          .finally(() => {
-            isRunning = false;
-          });
-      }, LOOK_EVERY_MS);
-      timer.unref();
-      return () => clearInterval(timer);
-    },
+  const runAsked = (command: OperatorCommand) => {
+    const ask = JSON.parse(command.command) as OperatorAsk;
+    return run({ ...ask, asked: command }, command.operator);
   };
+
+  return { run, start: createAskedCommands({ store, clock, runAsked }) };
 }

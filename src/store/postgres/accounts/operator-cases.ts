@@ -1,12 +1,13 @@
-import { and, asc, desc, eq, gt, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { type OperatorPort, requireOpen, UNREPORTED } from "../../operator-port.ts";
 import { CLOCK_ROW, keepClock } from "../billing/clock-rows.ts";
 import type { Connection } from "../connection/connection.ts";
-import { builtOnce, type Orm } from "../connection/orm.ts";
+import { builtOnce } from "../connection/orm.ts";
 import { deleteJobs } from "../jobs/job-rows.ts";
-import { accounts, apiKeys, keptClock, operatorActs, operatorCommands, planPeriods } from "../schema.ts";
+import { accounts, apiKeys, keptClock, operatorActs, planPeriods } from "../schema.ts";
 import { removeDeliveriesOf, removeWebhooks } from "../webhooks/removed-webhooks.ts";
 import { changing, endPlanPeriod } from "./account-cases.ts";
+import { commandCases, endCommand } from "./command-cases.ts";
 import { replaceKeys } from "./key-cases.ts";
 
 /** What operators ask and do, and the kept clock. */
@@ -63,7 +64,7 @@ function actCases({ transact, read }: Connection): Acts {
               .set({ creditedUnits: sql`${planPeriods.creditedUnits} + ${units}::bigint` })
               .where(eq(planPeriods.planPeriodId, planPeriodId));
             await inside.insert(operatorActs).values(act);
-            if (commandId !== undefined) requireOpen(await end(inside, commandId, UNREPORTED));
+            if (commandId !== undefined) requireOpen(await endCommand(inside, commandId, UNREPORTED));
           },
         );
       }),
@@ -71,7 +72,7 @@ function actCases({ transact, read }: Connection): Acts {
       changing(transact, [key.accountId], async (orm) => {
         await replaceKeys(orm, key);
         await orm.insert(operatorActs).values(act);
-        if (given !== undefined) requireOpen(await end(orm, given.commandId, given.outcome));
+        if (given !== undefined) requireOpen(await endCommand(orm, given.commandId, given.outcome));
       }),
     eraseAccount: async (accountId, erasedAt, act, given) => {
       const removedIds = await changing(transact, [accountId], async (orm) => {
@@ -92,7 +93,7 @@ function actCases({ transact, read }: Connection): Acts {
           .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
           .where(eq(accounts.accountId, accountId));
         await orm.insert(operatorActs).values(act);
-        if (given !== undefined) requireOpen(await end(orm, given.commandId, given.outcome));
+        if (given !== undefined) requireOpen(await endCommand(orm, given.commandId, given.outcome));
         return webhookIds;
       });
       await removeDeliveriesOf(transact, removedIds);
@@ -104,86 +105,6 @@ function actCases({ transact, read }: Connection): Acts {
     acts: (limit) =>
       read((orm) => orm.select().from(operatorActs).orderBy(desc(operatorActs.actId)).limit(limit)),
   };
-}
-
-type Commands = Pick<
-  OperatorPort,
-  | "askCommand"
-  | "nextCommand"
-  | "answerCommand"
-  | "commandOutcome"
-  | "withdrawCommand"
-  | "removeCommand"
-  | "removeAnsweredCommands"
->;
-
-function commandCases({ transact, read }: Connection): Commands {
-  return {
-    askCommand: (command) =>
-      transact(async (orm) => {
-        const [row] = await orm
-          .insert(operatorCommands)
-          .values(command)
-          .returning({ commandId: operatorCommands.commandId });
-        if (row === undefined) throw new Error("a command was not inserted");
-        return row.commandId;
-      }),
-    nextCommand: (behindId) =>
-      read(async (orm) => {
-        const [row] = await orm
-          .select()
-          .from(operatorCommands)
-          .where(
-            and(
-              gt(operatorCommands.commandId, behindId),
-              or(isNull(operatorCommands.outcome), eq(operatorCommands.outcome, UNREPORTED)),
-            ),
-          )
-          .orderBy(asc(operatorCommands.commandId))
-          .limit(1);
-        return row ?? null;
-      }),
-    answerCommand: (commandId, outcome) =>
-      transact(async (orm) => {
-        await orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId));
-      }),
-    commandOutcome: (commandId) =>
-      read(async (orm) => {
-        const [row] = await orm
-          .select({ outcome: operatorCommands.outcome })
-          .from(operatorCommands)
-          .where(and(eq(operatorCommands.commandId, commandId), ne(operatorCommands.outcome, UNREPORTED)));
-        return row?.outcome ?? null;
-      }),
-    withdrawCommand: (commandId) =>
-      transact(async (orm) => {
-        const removed = await orm
-          .delete(operatorCommands)
-          .where(and(eq(operatorCommands.commandId, commandId), isNull(operatorCommands.outcome)))
-          .returning({ commandId: operatorCommands.commandId });
-        return removed.length > 0;
-      }),
-    removeCommand: (commandId) =>
-      transact(async (orm) => {
-        await orm.delete(operatorCommands).where(eq(operatorCommands.commandId, commandId));
-      }),
-    removeAnsweredCommands: (askedBefore) =>
-      transact(async (orm) => {
-        await orm
-          .delete(operatorCommands)
-          .where(and(isNotNull(operatorCommands.outcome), lt(operatorCommands.askedAt, askedBefore)));
-      }),
-  };
-}
-
-/** Gives an open command its outcome; false where it is not open. */
-async function end(orm: Orm, commandId: number, outcome: string): Promise<boolean> {
-  const answered = await orm
-    .update(operatorCommands)
-    .set({ outcome })
-    .where(and(eq(operatorCommands.commandId, commandId), isNull(operatorCommands.outcome)))
-    .returning({ commandId: operatorCommands.commandId });
-  return answered.length > 0;
 }
 
 function clockCases({
