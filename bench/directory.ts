@@ -3,8 +3,7 @@
  * costs in memory. Run `bun bench/directory.ts`; it takes about a minute and prints its figures. `--quick` takes a
  * tenth of the listings, to see that all works.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { createDirectory, type Directory } from "../src/directory/directory.ts";
 import { joinListings } from "../src/directory/snapshot/listing-texts.ts";
@@ -16,6 +15,7 @@ import { LONGEST_PAGE, LONGEST_SEARCH, MEGABYTE, SETTLE_MS } from "./directory/b
 import { say, spread } from "./directory/figures.ts";
 import { gapText, longestGap, mainThreadWaitedMs } from "./directory/main-thread.ts";
 import { measureServer } from "./directory/server.ts";
+import { openBenchFolder } from "./folder.ts";
 
 await main();
 
@@ -28,15 +28,14 @@ async function main(): Promise<void> {
       stderr: "inherit",
     },
   );
-  const folder = mkdtempSync(join(tmpdir(), "assay-bench-directory-"));
+  using folder = openBenchFolder("bench-directory");
   try {
     const reader = child.stdout.getReader();
     const url = new TextDecoder().decode((await reader.read()).value).trim();
-    await measure(url, join(folder, "part"));
-    await measureServer(url, join(folder, "server"));
+    await measure(url, join(folder.path, "part"));
+    await measureServer(url, join(folder.path, "server"));
   } finally {
     child.kill();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -25,8 +25,13 @@ export async function readMachine(): Promise<Machine> {
   };
 }
 
-export function machineLine({ cores, processor, memoryGb, system, bun, loadBefore }: Machine): string {
-  return `${cores} × ${processor}, ${memoryGb} GB, ${system}, Bun ${bun}, load ${loadBefore.toFixed(2)} before the run`;
+export function machineLine(machine: Machine): string {
+  return `${placeText(machine)}, load ${machine.loadBefore.toFixed(2)} before the run`;
+}
+
+/** Returns what stays the same from run to run. */
+export function placeText({ cores, processor, memoryGb, system, bun }: Machine): string {
+  return `${cores} × ${processor}, ${memoryGb} GB, ${system}, Bun ${bun}`;
 }
 
 /** A sentence where the machine is too busy to measure on, or null. */

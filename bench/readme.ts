@@ -1,4 +1,4 @@
-import { machineLine } from "./machine.ts";
+import { placeText } from "./machine.ts";
 import { boundText, measuredText, rangeText, shown } from "./print.ts";
 import type { Figure, SuiteResult } from "./result.ts";
 
@@ -27,12 +27,10 @@ async function readResults(): Promise<readonly SuiteResult[]> {
 }
 
 function tablesOf(results: readonly SuiteResult[]): string {
-  const [first] = results;
-  if (first === undefined) return "";
   const targets = results.flatMap((result) => result.targets);
   const figures = results.flatMap((result) => result.figures);
   return [
-    `Measured on ${machineLine(first.machine)}, on ${first.at.slice(0, 10)}, everything (server, DNS server, driver) on that one machine.`,
+    `Everything (server, DNS server, driver) ran on one machine: ${conditionsOf(results)}.`,
     markdown(
       ["what", "against", "target", "measured", ""],
       targets.map((target) => [
@@ -70,6 +68,16 @@ function tablesOf(results: readonly SuiteResult[]): string {
     .filter((part) => part !== "")
     .join("\n\n");
 }
+
+/** Where and when each suite was measured; those of one machine and day at once, each with the load before it. */
+function conditionsOf(results: readonly SuiteResult[]): string {
+  const suitesBy = Map.groupBy(results, ({ machine, at }) => `${placeText(machine)}, on ${at.slice(0, 10)}`);
+  return [...suitesBy]
+    .map(([place, suites]) => `${place}; load before the run: ${suites.map(loadText).join(", ")}`)
+    .join("; ");
+}
+
+const loadText = ({ suite, machine }: SuiteResult) => `${suite} ${machine.loadBefore.toFixed(2)}`;
 
 function isOfPeers({ group }: Figure): boolean {
   return group.startsWith("email addresses, warm") || group.startsWith("documents and phone numbers");

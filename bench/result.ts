@@ -87,6 +87,12 @@ export function slowdowns(before: SuiteResult, now: SuiteResult, threshold: numb
   return worse.sort((a, b) => b.change - a.change);
 }
 
+/** Returns the names of earlier figures that are not there now, or are no number. */
+export function missingFigures(before: SuiteResult, now: SuiteResult): readonly string[] {
+  const found = new Set(now.figures.filter(({ value }) => Number.isFinite(value)).map(({ name }) => name));
+  return before.figures.map(({ name }) => name).filter((name) => !found.has(name));
+}
+
 /** The middle of the values; of an even number the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { version } from "../package.json" with { type: "json" };
 import { loadWarning, machineLine, readMachine } from "./machine.ts";
 import { figuresTables, shown, targetsTable } from "./print.ts";
-import { type SuiteResult, slowdowns } from "./result.ts";
+import { missingFigures, type SuiteResult, slowdowns } from "./result.ts";
 
 export type SuiteOptions = {
   readonly quick: boolean;
@@ -31,7 +31,7 @@ export function shareOfTenth(scale: number): number {
 
 /**
  * Runs a suite from the command line: looks at the load first, prints what was found, writes `--json FILE`, and
- * with `--compare FILE` exits with 1 where a figure is more than `--threshold` percent worse. A missed target is
+ * with `--compare FILE` exits with 1 where a figure is more than `--threshold` percent worse, or missing. A missed target is
  * printed and does not fail the run: it depends on the machine.
  */
 export async function runSuite(
@@ -49,6 +49,7 @@ export async function runSuite(
     },
   });
   const { quick } = values;
+  const thresholdPercent = readThreshold(values.threshold);
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   const machine = await readMachine();
   say(`${suite}${quick ? " (quick: a tenth of the time)" : ""}: ${machineLine(machine)}`);
@@ -76,9 +77,16 @@ export async function runSuite(
       .join(", ")}`,
   );
   say(`${suite} took ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
-  if (values.compare !== undefined) await compare(values.compare, result, Number(values.threshold), say);
+  if (values.compare !== undefined) await compare(values.compare, result, thresholdPercent, say);
   // Last, so that a run can be compared with the file that it replaces.
   if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(result, null, 2)}\n`);
+}
+
+function readThreshold(text: string): number {
+  const percent = Number(text);
+  if (!Number.isFinite(percent) || percent < 0)
+    throw new Error(`--threshold: a number of percent, not ${text}`);
+  return percent;
 }
 
 function readCores(text: string, all: number): number {
@@ -103,6 +111,8 @@ async function compare(
   for (const { name, before: was, now: is, change } of worse) {
     say(`slower by ${(change * 100).toFixed(0)} %: ${name}, ${shown(was)} before, ${shown(is)} now`);
   }
-  if (worse.length === 0) say(`nothing is more than ${thresholdPercent} % slower than in ${path}`);
-  else process.exitCode = 1;
+  const missing = missingFigures(before, now);
+  for (const name of missing) say(`not measured now: ${name}`);
+  if (worse.length + missing.length > 0) process.exitCode = 1;
+  else say(`nothing is more than ${thresholdPercent} % slower than in ${path}`);
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { type FileOutcome, type ProcessOutcome, runTestFiles } from "./support/test-process.ts";
+import { isRepeatable, type ProcessOutcome, runTestFiles } from "./support/test-process.ts";
 
 /**
  * Runs the test files in processes side by side and prints a summary as its last line.
@@ -9,7 +9,8 @@ import { type FileOutcome, type ProcessOutcome, runTestFiles } from "./support/t
  * Files of one folder share a process, a few at a time, as each process loads and compiles the code anew. Slow ones do not, as they watch what a process takes or would hold up the rest of their group.
  * `*.timing.test.ts` bound times of a few milliseconds, so they run one after another when all else has ended. Where a
  * few files failed, they are tried once more at the very end, each alone: what else the machine does can only lengthen
- * what they wait for. Both tries are printed, and so is that there were two.
+ * what they wait for. Both tries are printed, and so is that there were two. What was found at random stands: another
+ * try would draw something else.
  * `*.slow.test.ts` and `*.slow.timing.test.ts` run with `--slow` only, which is what the gate does.
  */
 
@@ -45,22 +46,25 @@ const LONGEST = [
 /** One more than there are cores: files wait for others, and for their own deadlines, a third of their time. */
 const LANES = availableParallelism() + 1;
 
-/** What a run at random says of itself, so that it can be repeated. */
-const SEED = /, seed \d+$/m;
-
 const sum = <Of>(all: readonly Of[], of: (one: Of) => number) =>
   all.reduce((total, one) => total + of(one), 0);
 const isTiming = (file: string) => file.endsWith(".timing.test.ts");
 const isSlow = (file: string) => file.includes(".slow.");
 
-/** Runs a group and prints what it printed, if a test of it failed or was skipped, and its seeds in any case. */
+/** What a test says of what it leaves out, also where it passes without it, and of its seed. */
+const TOLD = /\b(?:is|are) (?:not tested|skipped)|SKIPPED|, seed \d+$/;
+
+/** Runs a group and prints what it printed, if a test of it failed; what it left out and its seeds in any case. */
 async function runGroup(group: readonly string[]): Promise<ProcessOutcome> {
   const outcome = await runTestFiles(ROOT, group);
   const { files, seconds, cpuSeconds, text } = outcome;
   const hasFailed = files.some(({ failed }) => failed > 0);
   if (hasFailed) process.stdout.write(`${text}\n`);
-  else if (files.some(({ skipped }) => skipped > 0)) process.stdout.write(`${linesOf(text, /skip/i)}\n`);
-  else if (SEED.test(text)) process.stdout.write(`${linesOf(text, SEED)}\n`);
+  else {
+    const pattern = files.some(({ skipped }) => skipped > 0) ? /skip|, seed \d+$/i : TOLD;
+    const told = linesOf(text, pattern);
+    if (told !== "") process.stdout.write(`${told}\n`);
+  }
   for (const { file, passed, failed } of files) {
     process.stdout.write(`${failed > 0 ? "FAIL" : "pass"} ${file}: ${passed} passed`);
     if (file !== files.at(-1)?.file) process.stdout.write("\n");
@@ -92,8 +96,12 @@ async function runAll(groups: readonly (readonly string[])[], lanes: number): Pr
 const SECOND_TRIES_MAX = 6;
 
 /** Runs files that failed once more, one after another. */
-async function tryAgain(outcomes: readonly FileOutcome[]): Promise<readonly ProcessOutcome[]> {
-  const failed = outcomes.filter((one) => one.failed > 0).map(({ file }) => file);
+async function tryAgain(processes: readonly ProcessOutcome[]): Promise<readonly ProcessOutcome[]> {
+  const failed = processes.flatMap((one) =>
+    one.files
+      .filter(({ file, failed: count }) => count > 0 && isRepeatable(file, one.text))
+      .map(({ file }) => file),
+  );
   if (failed.length === 0 || failed.length > SECOND_TRIES_MAX) return [];
   process.stdout.write(`Tried a second time, each alone: ${failed.join(", ")}\n`);
   const ran = await runAll(
@@ -150,7 +158,7 @@ const alone = await runAll(
   1,
 );
 const first = [...sideBySide, ...alone];
-const processes = [...first, ...(await tryAgain(first.flatMap((one) => one.files)))];
+const processes = [...first, ...(await tryAgain(first))];
 // Of a file that was tried twice the last outcome counts.
 const lastOf = new Map(processes.flatMap((one) => one.files).map((outcome) => [outcome.file, outcome]));
 const outcomes = [...lastOf.values()];

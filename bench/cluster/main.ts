@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { chmodSync } from "node:fs";
 import { startBalancer } from "../../test/support/balancer.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { type PostgresServer, startPostgres } from "../../test/support/postgres.ts";
+import { openBenchFolder } from "../folder.ts";
 import { addressCorpus } from "../input.ts";
 import { startDns } from "../load/dns.ts";
 import { CORPUS } from "../load/jobs.ts";
@@ -48,15 +47,13 @@ const NAMES: { readonly [kind in Kind]: string } = {
 const machine = await readMachine();
 console.log(machineLine(machine));
 console.log(loadWarning(machine) ?? "");
-const folder = mkdtempSync(join(tmpdir(), "assay-bench-cluster-"));
-process.env.BENCH_DIR = folder;
-try {
-  await using dns = await startDns(addressCorpus(CORPUS).zone);
-  await using postgres = await startPostgres({ isDurable: true });
-  await run(dns.address, postgres);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+using own = openBenchFolder("bench-cluster");
+process.env.BENCH_DIR = own.path;
+// PostgreSQL may run as another user, whose own folder is in it.
+chmodSync(own.path, 0o711);
+await using dns = await startDns(addressCorpus(CORPUS).zone);
+await using postgres = await startPostgres({ isDurable: true, folder: own.path });
+await run(dns.address, postgres);
 
 async function run(dns: string, postgres: PostgresServer): Promise<void> {
   const turns = createTurns(measures, postgres.port, { warmups: QUICK ? 0 : 1, orders: ORDERS_MEASURED });

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { openBenchFolder } from "../folder.ts";
 import { addressCorpus } from "../input.ts";
 import { startDns } from "../load/dns.ts";
 import { type Aim, CORPUS } from "../load/jobs.ts";
@@ -34,15 +34,12 @@ const batches = Math.max(3, Math.min(20, Math.round(rows / batchSize / 5)));
 const machine = await readMachine();
 console.log(machineLine(machine));
 console.log(loadWarning(machine) ?? "");
-const folder = mkdtempSync(join(tmpdir(), "assay-bench-jobs-"));
+using own = openBenchFolder("bench-jobs");
+const folder = own.path;
 process.env.BENCH_DIR = folder;
-try {
-  await using dns = await startDns(addressCorpus(CORPUS).zone);
-  await using server = await startServerProcess({ dns: dns.address });
-  await measure(server);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+await using dns = await startDns(addressCorpus(CORPUS).zone);
+await using server = await startServerProcess({ dns: dns.address });
+await measure(server);
 
 async function measure(server: Aim & { readonly pid: number }): Promise<void> {
   const path = join(folder, "input.csv");

@@ -1,5 +1,9 @@
 import { ALLOCATOR } from "./processes.ts";
 
+/** The disk that its databases are put on, where one is named. */
+const { BENCH_DIR } = process.env;
+const BENCH_DISK = BENCH_DIR === undefined ? {} : { BENCH_DIR };
+
 /** A process that says something once it is ready, and then answers each message before the next. */
 export type AskedProcess = AsyncDisposable & {
   readonly first: unknown;
@@ -15,7 +19,7 @@ export async function startAsked(
   const child = Bun.spawn({
     cmd: [process.execPath, file, ...words],
     cwd: root,
-    env: { PATH: process.env.PATH ?? "", ...ALLOCATOR },
+    env: { PATH: process.env.PATH ?? "", ...BENCH_DISK, ...ALLOCATOR },
     stdio: ["ignore", "ignore", "inherit"],
     ipc: (message: unknown) => next.resolve(message),
     onExit: (_, code) => next.reject(new Error(`${file} in ${root} ended with ${code}`)),

@@ -3,6 +3,7 @@ import { LARGEST, ONE_AFTER_ANOTHER } from "./batch-scenarios.ts";
 import type { SinglesRound } from "./jobs.ts";
 import { drive } from "./processes.ts";
 import { type Bench, type Findings, medianOf } from "./scenarios.ts";
+import { requireRight } from "./single-figures.ts";
 
 /** Single checks a second while batches run: enough for a p99, too few to be the load themselves. */
 export const BYSTANDERS_PER_SECOND = 500;
@@ -22,10 +23,15 @@ export async function measureBystanders({ server, ms, rounds, items }: Bench): P
     rounds: 1,
     roundMs,
   } as const;
+  const rightRounds = async () => {
+    const found = (await drive(bystanders)).aims.flat();
+    requireRight(found);
+    return found;
+  };
   const alone: SinglesRound[] = [];
   const beside: SinglesRound[] = [];
   for (let round = 0; round < rounds(3); round += 1) {
-    alone.push(...(await drive(bystanders)).aims.flat());
+    alone.push(...(await rightRounds()));
     const batches = drive({
       ...ONE_AFTER_ANOTHER,
       aims: [server],
@@ -33,7 +39,7 @@ export async function measureBystanders({ server, ms, rounds, items }: Bench): P
       roundMs: roundMs + 2 * LEAD_MS,
     });
     await Bun.sleep(LEAD_MS);
-    beside.push(...(await drive(bystanders)).aims.flat());
+    beside.push(...(await rightRounds()));
     await batches;
   }
   const [quiet, busy] = [medianOf(alone, p99), medianOf(beside, p99)];

@@ -21,7 +21,7 @@ if (argument !== undefined) {
 }
 
 async function run(job: Job): Promise<JobReport<SinglesRound> | JobReport<BatchesRound>> {
-  if (job.kind === "singles") return measured(job, (aim) => singlesRound(job, aim));
+  if (job.kind === "singles") return measured(job, (aim, round) => singlesRound(job, aim, round));
   return measured(job, createBatchSender(job));
 }
 

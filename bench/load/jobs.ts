@@ -29,7 +29,7 @@ export type SinglesJob = {
   readonly roundMs: number;
 };
 
-/** `run` keeps the domains of one job different from those of another, so that cold stays cold. */
+/** `run`, with the number of the round, keeps the domains of one round different from those of all others. */
 export type Traffic =
   | { readonly kind: "warm" }
   | { readonly kind: "cold"; readonly run: string }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { endedWithParent } from "../../src/tools/cluster/children.ts";
 import { onFirstCores } from "./cores.ts";
 import type { BatchesJob, BatchesRound, Job, JobReport, SinglesJob, SinglesRound } from "./jobs.ts";
 
@@ -35,7 +36,7 @@ export async function startFile(
 ): Promise<Started> {
   const startedMs = performance.now();
   const child = Bun.spawn({
-    cmd: [...onFirstCores(cores), process.execPath, file, argument],
+    cmd: [...endedWithParent("SIGTERM"), ...onFirstCores(cores), process.execPath, file, argument],
     cwd: root,
     env: { PATH: process.env.PATH ?? "", ...ALLOCATOR, ...environment },
     stdin: "ignore",

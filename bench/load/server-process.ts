@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openBenchFolder } from "../folder.ts";
 import type { Aim } from "./jobs.ts";
 import { type StartOptions, startFile } from "./processes.ts";
 
@@ -34,8 +34,7 @@ const PLAN_LIMITS = {
 
 export async function startServerProcess(options: ServerOptions): Promise<BenchServer> {
   await using stack = new AsyncDisposableStack();
-  const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "assay-load-"));
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { path: folder } = stack.use(openBenchFolder("load"));
   const server = stack.use(
     await startFile(
       options.file ?? "src/main.ts",

@@ -29,6 +29,7 @@ export async function measureOfferedLoad(
     for (const { ratePerSecond, rounds, spent: all } of points) {
       const job = { ...FLAT_OUT, aims: [server], ratePerSecond, roundMs };
       const { result, spent } = await spending(server, () => drive(job));
+      requireRight(result.aims.flat());
       rounds.push(...result.aims.flat());
       all.push(spent);
     }

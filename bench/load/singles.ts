@@ -10,9 +10,9 @@ const DRAIN_MS = 5000;
 /** The first part of a round of sending without a pause is not counted. */
 const WARMUP_SHARE = 0.15;
 
-/** Measures one round of single calls at one server. */
-export async function singlesRound(job: SinglesJob, aim: Aim): Promise<SinglesRound> {
-  const next = await requestSource(job.traffic, aim);
+/** Measures one round of single calls at one server. `round` counts those of the job: each has cold names of its own. */
+export async function singlesRound(job: SinglesJob, aim: Aim, round: number): Promise<SinglesRound> {
+  const next = await requestSource(job.traffic, aim, round);
   const meter = createRoundMeter(job);
   await using wires = await openWires(job.connections, urlsOf(aim), next, meter);
   const busyBefore = process.cpuUsage();
@@ -189,10 +189,11 @@ export function warmPaths(): readonly string[] {
 }
 
 /** Hands out requests without end; those of warm and mixed traffic are made before the clock starts. */
-async function requestSource(traffic: Traffic, aim: Aim): Promise<() => Uint8Array> {
+async function requestSource(traffic: Traffic, aim: Aim, round: number): Promise<() => Uint8Array> {
   const warm = warmPaths();
   let n = 0;
-  const cold = () => emailPath(coldAddress(traffic.kind === "warm" ? "" : traffic.run, n++));
+  const run = traffic.kind === "warm" ? "" : `${traffic.run}-${round}`;
+  const cold = () => emailPath(coldAddress(run, n++));
   if (traffic.kind === "cold") return () => requestTo(aim, cold());
   const others = traffic.kind === "mixed" ? await otherPaths() : [];
   const made = warm.map((path, at) => requestTo(aim, at % 4 === 3 ? (others[at] ?? path) : path));

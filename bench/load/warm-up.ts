@@ -18,7 +18,7 @@ export async function warmUpDriver(): Promise<void> {
   const aim = { url: `http://127.0.0.1:${server.port}`, key: "" };
   try {
     for (const ratePerSecond of [null, RATE_PER_SECOND]) {
-      await singlesRound({ ...ROUND, aims: [aim], connections: CONNECTIONS, ratePerSecond }, aim);
+      await singlesRound({ ...ROUND, aims: [aim], connections: CONNECTIONS, ratePerSecond }, aim, 0);
     }
   } finally {
     server.stop(true);

@@ -4,7 +4,7 @@ import { addressCorpus } from "../../bench/input.ts";
 import { createHistogram } from "../../bench/load/histogram.ts";
 import { ALLOCATOR } from "../../bench/load/processes.ts";
 import { singlesRound } from "../../bench/load/singles.ts";
-import { type Figure, judgeTarget, slowdowns } from "../../bench/result.ts";
+import { type Figure, judgeTarget, missingFigures, slowdowns } from "../../bench/result.ts";
 import { createSubjects } from "../../bench/subjects.ts";
 import packageFile from "../../package.json" with { type: "json" };
 import { resultOf } from "../support/suite-result.ts";
@@ -84,12 +84,52 @@ describe("how it is timed", () => {
         roundMs: 1000,
       },
       { url: server.url.origin, key: "none" },
+      0,
     );
     await server.stop(true);
     expect([round.wrong, round.lost, round.latency.count]).toEqual([0, 0, 200]);
     // About 60 of the 200 were due during the pause; a driver that waits for replies would have seen two.
     expect(round.latency.p90).toBeGreaterThan(stallMs * 0.25);
     expect(round.latency.max).toBeGreaterThan(stallMs * 0.9);
+  });
+
+  test("no round asks for a cold name that another one asked for", async () => {
+    const asked: string[] = [];
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch({ url }) {
+        asked.push(new URL(url).searchParams.get("email") ?? "");
+        return new Response("{}");
+      },
+    });
+    const aim = { url: server.url.origin, key: "none" };
+    for (const round of [0, 1]) {
+      const job = { kind: "singles", aims: [], connections: 2, ratePerSecond: 500, spin: false } as const;
+      await singlesRound(
+        { ...job, traffic: { kind: "cold", run: "one" }, rounds: 2, roundMs: 100 },
+        aim,
+        round,
+      );
+    }
+    await server.stop(true);
+    expect(asked).toHaveLength(100);
+    expect(new Set(asked).size).toBe(100);
+  });
+
+  test("an earlier figure that is not there now, or is no number, is named", () => {
+    const figure = (name: string, value: number): Figure => ({
+      name,
+      group: "",
+      unit: "",
+      better: "higher",
+      value,
+    });
+    const before = resultOf([figure("kept", 1), figure("gone", 1), figure("broken", 1)]);
+    expect(missingFigures(before, resultOf([figure("kept", 1), figure("broken", Number.NaN)]))).toEqual([
+      "gone",
+      "broken",
+    ]);
   });
 
   test("a slowdown past the threshold is found, whichever way is better", () => {

@@ -43,11 +43,14 @@ export type Standby = PostgresServer & {
 /** Starts a server. */
 export async function startPostgres({
   isDurable = false,
+  folder = tmpdir(),
 }: {
   /** Commits wait for the disk, as outside of tests. */
   readonly isDurable?: boolean;
+  /** Where its own folder is made; whoever runs PostgreSQL must be let through to it. */
+  readonly folder?: string;
 } = {}): Promise<PostgresServer> {
-  return startServer(isDurable, async (data) => {
+  return startServer({ isDurable, within: folder }, async (data) => {
     await runCommand([...asPostgresUser(), "cp", "-a", await emptyCluster(), data]);
   });
 }
@@ -73,18 +76,18 @@ async function emptyCluster(): Promise<string> {
   return place;
 }
 
-async function postgresFolder(prefix: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), prefix));
+async function postgresFolder(prefix: string, within = tmpdir()): Promise<string> {
+  const folder = mkdtempSync(join(within, prefix));
   const owner = await postgresOwner();
   if (owner !== null) chownSync(folder, owner, owner);
   return folder;
 }
 
 async function startServer(
-  isDurable: boolean,
+  { isDurable, within }: { readonly isDurable: boolean; readonly within: string },
   make: (data: string) => Promise<void>,
 ): Promise<PostgresServer> {
-  const folder = await postgresFolder("assay-postgres-");
+  const folder = await postgresFolder("assay-postgres-", within);
   const data = join(folder, "data");
   await make(data);
   const port = await freePort();
@@ -170,7 +173,7 @@ async function startServer(
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
     startStandby: async () => {
-      const standby = await startServer(isDurable, async (copy) => {
+      const standby = await startServer({ isDurable, within }, async (copy) => {
         const from = ["-d", `host=127.0.0.1 port=${port} user=assay application_name=standby`];
         await runCommand([
           ...asPostgresUser(),

@@ -5,6 +5,7 @@ import { createStubResolver } from "../../src/dns/resolver.ts";
 import type { ServerAddress } from "../../src/dns/server-address.ts";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { endedWithParent } from "../../src/tools/cluster/children.ts";
 import { freePort } from "./free-port.ts";
 
 export type RealServer = AsyncDisposable & { readonly address: ServerAddress };
@@ -62,7 +63,12 @@ remote-control:
   control-enable: no
 ${entries.join("")}`;
   writeFileSync(join(folder, "nsd.conf"), config);
-  return run([program, "-d", "-c", join(folder, "nsd.conf")], folder, port, known);
+  return run(
+    [...endedWithParent("SIGTERM"), program, "-d", "-c", join(folder, "nsd.conf")],
+    folder,
+    port,
+    known,
+  );
 }
 
 /** A recursive unbound: `stubs` says where zones are served, `forwards` where other questions are sent. */

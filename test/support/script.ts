@@ -3,6 +3,10 @@ export type ScriptOptions = {
   readonly env: { readonly [name: string]: string };
 };
 
+/** What an install says where a registry cannot be reached or breaks off: no fault of what is installed. */
+export const NETWORK_FAILURE =
+  /ECONN|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|network|registry cannot be reached|ConnectionRefused|socket hang up/;
+
 /** Starts a shell script as a reader would, in a process group of its own: with it all that it starts can be ended. */
 export function spawnScript(script: string, { cwd, env }: ScriptOptions) {
   return Bun.spawn(["bash", "-ec", script], { cwd, env, stdout: "pipe", stderr: "pipe", detached: true });

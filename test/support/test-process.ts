@@ -21,6 +21,10 @@ export type ProcessOutcome = {
 };
 
 const TIMEOUT_MS = 600_000;
+/** A counterexample, or a run at random that says its seed. */
+const FOUND_AT_RANDOM = /Property failed after|\bseed \d+/;
+/** What kills and cuts off at random moments. */
+const RANDOM_FILES = /^test\/faults\/|chaos|fuzz/;
 /** Of a file in a report of Bun; suites within a file are not named like one. */
 const SUITE =
   /<testsuite name="(\S+\.test\.ts)" file="[^"]*" tests="(\d+)"[^>]* failures="(\d+)" skipped="(\d+)"/g;
@@ -64,6 +68,11 @@ export async function runTestFiles(root: string, files: readonly string[]): Prom
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether a second try of a file that failed does the same again; `text` is what its process printed. */
+export function isRepeatable(file: string, text: string): boolean {
+  return !RANDOM_FILES.test(file) && !FOUND_AT_RANDOM.test(text);
 }
 
 async function readReport(path: string): Promise<ReadonlyMap<string, FileOutcome>> {

@@ -4,7 +4,7 @@ import { createClient } from "../../src/client/client.ts";
 import { changedIn } from "./project-copy.ts";
 import { COMMAND, type Reader, startReader } from "./reader.ts";
 import { blocksOf, inlineCodesOf, readPages } from "./readme.ts";
-import { spawnScript } from "./script.ts";
+import { NETWORK_FAILURE, spawnScript } from "./script.ts";
 
 /** The commands between backticks in the README and the pages of src/docs, and those of them that no block holds. */
 export function commandsInText(): { readonly all: readonly string[]; readonly alone: readonly string[] } {
@@ -74,7 +74,9 @@ async function hasPeers(reader: Reader): Promise<boolean> {
     cwd: reader.project,
     env: reader.environment,
   });
-  if ((await install.exited) === 0) return true;
+  const [complaint, code] = await Promise.all([new Response(install.stderr).text(), install.exited]);
+  if (code === 0) return true;
+  if (!NETWORK_FAILURE.test(complaint)) throw new Error(`bench/peers cannot be installed: ${complaint}`);
   console.log("readme: the packages of bench/peers cannot be installed here; bun run bench:peers is skipped");
   return false;
 }

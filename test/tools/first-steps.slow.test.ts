@@ -5,7 +5,7 @@ import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { blocksOf } from "../support/readme.ts";
-import { runScript, spawnScript } from "../support/script.ts";
+import { NETWORK_FAILURE, runScript, spawnScript } from "../support/script.ts";
 
 /**
  * The page of first steps, walked by somebody who has a fresh copy, Node.js and empty caches: each of its blocks in
@@ -25,9 +25,6 @@ gmail.com     MX 10 mx.hosts.com
 yahoo.com     MX 10 mx.hosts.com
 mx.hosts.com  A 8.8.8.8
 `;
-/** A registry that breaks off is no fault of the page. */
-const NETWORK =
-  /ECONN|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|network|registry cannot be reached|ConnectionRefused|socket hang up/;
 const BUN = /npx -y (bun@\S+) run start/;
 
 const page = await Bun.file(join(ROOT, "src/docs/first-steps.md")).text();
@@ -79,7 +76,7 @@ describe.skipIf(!canWalk)("with a fresh copy, Node.js and empty caches", () => {
 
   test("every step of the page answers", async () => {
     await walk().catch((error: unknown) => {
-      if (!NETWORK.test(String(error))) throw error;
+      if (!NETWORK_FAILURE.test(String(error))) throw error;
       console.log(`first steps: the registry broke off; not walked to the end: ${error}`);
     });
   });
