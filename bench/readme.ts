@@ -77,7 +77,9 @@ function conditionsOf(results: readonly SuiteResult[]): string {
     .join("; ");
 }
 
-const loadText = ({ suite, machine }: SuiteResult) => `${suite} ${machine.loadBefore.toFixed(2)}`;
+function loadText({ suite, machine }: SuiteResult): string {
+  return `${suite} ${machine.loadBefore.toFixed(2)}`;
+}
 
 function isOfPeers({ group }: Figure): boolean {
   return group.startsWith("email addresses, warm") || group.startsWith("documents and phone numbers");
