@@ -5,7 +5,7 @@ import type { Durability, QuotaMark } from "../store/billing-port.ts";
 import { chargeSums } from "../store/charge-sums.ts";
 import type { FinishedChunk } from "../store/job-records.ts";
 import type { EmbeddedStore } from "../store/port.ts";
-import { StorageError } from "../store/storage-error.ts";
+import { isStorageFailure, StorageError, UnsettledError } from "../store/storage-error.ts";
 import { GROUP_WAIT_MAX_MS, splitGroup } from "./charge-group.ts";
 import { createChargeSpacing } from "./charge-spacing.ts";
 import { createLaterCharges } from "./later-charges.ts";
@@ -166,8 +166,9 @@ export function createChargeLog(dependencies: {
         "at_once",
       );
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
-      for (const entry of entries) later.keep(entry);
+      if (!isStorageFailure(error)) throw error;
+      // Of an unknown fate: a call of no units that is missing does less harm than one that counts twice.
+      if (error instanceof StorageError) for (const entry of entries) later.keep(entry);
     }
   }
 
@@ -196,8 +197,9 @@ export function createChargeLog(dependencies: {
     if (group.length === 0) return [];
     const entries = later.take();
     const error = caught(() => writeGroup(group, entries, durability));
-    if (error !== undefined) for (const entry of entries) later.keep(entry);
-    if (error === undefined || error instanceof StorageError) return settle(group, error);
+    if (error === undefined) return settle(group, error);
+    if (!(error instanceof UnsettledError)) for (const entry of entries) later.keep(entry);
+    if (isStorageFailure(error)) return settle(group, error);
     // One entry's own fault must not fail its neighbours: each goes by itself.
     return group.flatMap((waiting) =>
       settle(
@@ -230,7 +232,10 @@ export function createChargeLog(dependencies: {
   };
 }
 
-/** Settles a group in memory, in the turn of its commit. Returns the charges that are committed. */
+/**
+ * Settles a group in memory, in the turn of its commit. Returns the charges that are committed. A commit that fails is
+ * undone: what a power cut could bring back of it is gone before the next one.
+ */
 function settle(group: readonly WaitingCharge[], error: unknown): readonly WaitingCharge[] {
   for (const { entry, hold } of group) hold.settle(entry, error === undefined);
   if (error === undefined) return group;

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createChargeLog } from "../../src/billing/charge-log.ts";
 import type { ChargeEntry } from "../../src/store/account-records.ts";
+import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
 
 const ENTRY: ChargeEntry = {
   accountId: "acc_1",
@@ -19,9 +20,13 @@ function openLog() {
   const world = { nowMs: 0, openCalls: 4 };
   const groups: number[] = [];
   const syncs: (() => void)[] = [];
+  /** What the next commits fail with. */
+  const failures: Error[] = [];
   const log = createChargeLog({
     store: {
       record: ({ sums }) => {
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
         groups.push(sums.reduce((sum, entry) => sum + entry.units, 0));
       },
       sync: () => new Promise((resolve) => syncs.push(resolve)),
@@ -45,7 +50,7 @@ function openLog() {
     syncs.shift()?.();
     await turns();
   };
-  return { world, groups, charge, syncNext };
+  return { world, groups, failures, log, charge, syncNext };
 }
 
 test("small groups of charges that come in one upon the other are a while apart, unless all calls wait", async () => {
@@ -80,4 +85,37 @@ test("larger groups of charges are not held apart", async () => {
   await syncNext();
   await charge(8, 10.2);
   expect(groups).toEqual([8, 8, 8]);
+});
+
+const FREE = { ...ENTRY, units: 0 };
+const unsettled = () => new UnsettledError("the log did not reach the disk");
+
+test("where the sync of a commit fails, calls of no units are written no second time, and nothing is thrown", () => {
+  const { groups, failures, log } = openLog();
+  failures.push(unsettled());
+  log.appendLater(FREE);
+  log.flush();
+  expect([log.flush(), groups]).toEqual([true, []]);
+});
+
+test("calls of no units that a disk did not take are written with its next commit", () => {
+  const { groups, failures, log } = openLog();
+  failures.push(new StorageError("the disk is full"));
+  log.appendLater(FREE);
+  expect([log.flush(), log.flush(), groups]).toEqual([false, true, [0]]);
+});
+
+test("where the sync of a commit fails, all charges of the group are of an unknown fate, and none is written again", async () => {
+  const { groups, failures, log } = openLog();
+  // Until the first is made good nothing is committed.
+  failures.push(unsettled(), new StorageError("unsettled"), new StorageError("unsettled"));
+  const isOnDisk: boolean[] = [];
+  const hold = { settle: (_: ChargeEntry, is: boolean) => void isOnDisk.push(is) };
+  const charges = [log.append(ENTRY, hold, PAID_FOR), log.append(ENTRY, hold, PAID_FOR)];
+  log.appendLater(FREE);
+  log.flush();
+  for (const charge of charges) await expect(charge).rejects.toBeInstanceOf(UnsettledError);
+  failures.length = 0;
+  // What SQLite does not show is not counted, until a power cut brings it back.
+  expect([log.flush(), groups, isOnDisk]).toEqual([true, [], [false, false]]);
 });
