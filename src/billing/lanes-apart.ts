@@ -18,14 +18,26 @@ export type LanesApart = {
 /** Keeps accounts apart whose rows another session holds, so that no other account waits with them. */
 export function createLanesApart(openLanes: (accountId: string) => OwnLanes): LanesApart {
   const apart = new Map<string, OwnLanes>();
+  /** Lanes of accounts that are apart no more, and may have something on its way. A new object with each `end`. */
+  const draining = new Map<string, OwnLanes>();
   /** Those that may still have something on its way. */
   const open = new Set<ChargeLane>();
+
+  function close(accountId: string, ended: OwnLanes): void {
+    // It was set apart again meanwhile.
+    if (draining.get(accountId) !== ended) return;
+    draining.delete(accountId);
+    for (const lane of [ended.calls, ended.chunks]) open.delete(lane);
+  }
+
   return {
     of: (accountId) => apart.get(accountId),
     begin(accountId) {
       const known = apart.get(accountId);
       if (known !== undefined) return known;
-      const lanes = openLanes(accountId);
+      // Second lanes would count their groups beside the first ones, under the same name.
+      const lanes = draining.get(accountId) ?? openLanes(accountId);
+      draining.delete(accountId);
       apart.set(accountId, lanes);
       for (const lane of [lanes.calls, lanes.chunks]) open.add(lane);
       return lanes;
@@ -34,7 +46,9 @@ export function createLanesApart(openLanes: (accountId: string) => OwnLanes): La
       const lanes = apart.get(accountId);
       if (lanes === undefined) return;
       apart.delete(accountId);
-      for (const lane of [lanes.calls, lanes.chunks]) void lane.drained().then(() => open.delete(lane));
+      const ended = { ...lanes };
+      draining.set(accountId, ended);
+      void Promise.all([ended.calls.drained(), ended.chunks.drained()]).then(() => close(accountId, ended));
     },
     waiting: () => [...open].reduce((sum, lane) => sum + lane.waiting(), 0),
     drained: async () => {

@@ -186,7 +186,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
         return await store.admit(request, rules);
       } catch (error) {
         if (error instanceof UnsettledError) unsettled = error;
-        else if (!(error instanceof StorageError)) throw error;
+        else if (!(error instanceof StorageError)) throw unsettled ?? error;
         const isFinal =
           error instanceof NoRoomError || (error instanceof RowsHeldError && way.apart === null);
         // A group that may have been written is sent again until that is known, whatever else fails.

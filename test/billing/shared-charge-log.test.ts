@@ -179,3 +179,46 @@ test("calls of no units that may have been written with a group do not count aga
   await expect(log.append(CALL, HOLD, FOR_A_CALL)).rejects.toBeInstanceOf(UnsettledError);
   expect([await log.flush(), recorded]).toEqual([true, []]);
 });
+
+test("charges that may have been written are not sent again under another number, whatever fails then", async () => {
+  const failures = [new UnsettledError("the commit was not answered"), new Error("a bug")];
+  const { log, groups } = openLog(0, () => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    return false;
+  });
+  const charges = [log.append(CALL, HOLD, FOR_A_CALL), log.append(CALL, HOLD, FOR_A_CALL)];
+  const outcomes = await Promise.all(charges.map((charge) => charge.catch((error: unknown) => error)));
+  for (const outcome of outcomes) expect(outcome).toBeInstanceOf(UnsettledError);
+  expect(groups.map(({ accountIds }) => accountIds.length)).toEqual([2, 2]);
+});
+
+test("an account that is set apart again while its charges are on their way has one group at a time", async () => {
+  let isHeld = true;
+  const answers: (() => void)[] = [];
+  const answered = () => new Promise<void>((resolve) => void answers.push(resolve));
+  const { log, groups } = openLog(0, () => isHeld, undefined, "charged", answered);
+  const charge = () => log.append(CALL, HOLD, FOR_A_CALL);
+  const isOnItsWay = async (nth: number) => {
+    while (answers.length < nth) await nextTurn();
+  };
+  const first = charge();
+  await isOnItsWay(1);
+  const second = charge();
+  isHeld = false;
+  answers[0]?.();
+  await first;
+  await isOnItsWay(2);
+  isHeld = true;
+  const third = charge();
+  while (groups.length < 4) await nextTurn();
+  isHeld = false;
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  expect(groups.map(({ apart }) => apart)).toEqual([undefined, "acc_a", "acc_a", undefined]);
+  answers[1]?.();
+  await second;
+  await isOnItsWay(3);
+  answers[2]?.();
+  await third;
+  await log.drain();
+});
