@@ -100,13 +100,13 @@ export function createIdempotentCall(dependencies: {
     body.discard().then(done, done);
   }
 
-  /** A charged call is answered, and frees its key, even where its reply cannot be read. */
-  function findWritten(): Answer<ReplyRecord | null> {
+  /** Returns undefined where it cannot be read: a charged call is answered, and frees its key, even so. */
+  function findWritten(): Answer<ReplyRecord | null | undefined> {
     try {
       const found = store.findReply(row.accountId, row.idempotencyKey);
-      return found instanceof Promise ? found.catch(() => null) : found;
+      return found instanceof Promise ? found.catch(() => undefined) : found;
     } catch {
-      return null;
+      return undefined;
     }
   }
 
@@ -118,7 +118,9 @@ export function createIdempotentCall(dependencies: {
       isEnded = true;
       return after(isToBeWritten ? findWritten() : null, (found) => {
         const kept = found?.expiresAt === row.expiresAt ? found : null;
-        if (file !== undefined && kept !== null) fileDone(file.name);
+        // A row that was not read may name the file; where none does, the next pruning removes it.
+        const mayBeNamed = kept !== null || found === undefined;
+        if (file !== undefined && mayBeNamed) fileDone(file.name);
         else if (file !== undefined) discard(file);
         return ended(kept);
       });

@@ -38,6 +38,21 @@ async function runCall(
   void call.end();
 }
 
+/** The store of an accounting, whose replies cannot be read at times. */
+function unreadable({ store }: Accounting) {
+  let isAway = false;
+  const findReply: typeof store.findReply = (...of) => {
+    if (isAway) throw new StorageError("the disk cannot be read");
+    return store.findReply(...of);
+  };
+  const whileAway = (work: () => void) => {
+    isAway = true;
+    work();
+    isAway = false;
+  };
+  return { store: { ...store, findReply }, whileAway };
+}
+
 async function replayedText(start: IdempotencyStart): Promise<string> {
   if (start.state !== "replay") throw new Error(`the call is ${start.state}`);
   return new Response(start.reply.body).text();
@@ -225,18 +240,11 @@ describe("idempotency", () => {
   test("a call whose reply cannot be read at its end frees its key and its share", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId } = signUp(accounting);
-    let isAway = false;
-    const findReply: Accounting["store"]["findReply"] = (...of) => {
-      if (isAway) throw new StorageError("the disk cannot be read");
-      return accounting.store.findReply(...of);
-    };
-    const store = { ...accounting.store, findReply };
+    const { store, whileAway } = unreadable(accounting);
     const idempotency = createIdempotency({ ...accounting, store, directory: null });
     const call = freshOf(idempotency.begin(accountId, "k", "print", SECRET));
     call.keep({ status: 200, headers: HEADERS, body: "x" });
-    isAway = true;
-    void call.end();
-    isAway = false;
+    whileAway(() => void call.end());
     expect(idempotency.begin(accountId, "k", "print", SECRET).state).toBe("fresh");
     expect(idempotency.keptBytes()).toBe(1_024);
   });
@@ -362,6 +370,26 @@ describe("streamed replies", () => {
       await accounting.idempotency.prune();
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
       expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe("whole");
+      accounting.store.close();
+    }));
+
+  test("whose row cannot be read when their call ends stay, unless no row names them", () =>
+    withDirectory(async (dataDir) => {
+      const accounting = openAccounting({ clock: handClock(), dataDir });
+      const { accountId } = signUp(accounting);
+      const { store, whileAway } = unreadable(accounting);
+      const directory = join(dataDir, "idempotency");
+      const idempotency = createIdempotency({ ...accounting, store, directory });
+      const written = await stream({ ...accounting, idempotency }, accountId, ["written"]);
+      const unwritten = freshOf(idempotency.begin(accountId, "other", "print", SECRET));
+      await (await unwritten.openBody()).keep({ status: 200, headers: {} });
+      whileAway(() => {
+        void written.end();
+        void unwritten.end();
+      });
+      await idempotency.prune();
+      expect(readdirSync(directory)).toHaveLength(1);
+      expect(await replayedText(idempotency.begin(accountId, "k", "print", SECRET))).toBe("written");
       accounting.store.close();
     }));
 
