@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { drizzle } from "drizzle-orm/bun-sql";
 import { createLog } from "../../src/app/log.ts";
 import { readConfig } from "../../src/app/settings.ts";
 import { openSharedMoney } from "../../src/app/shared-money.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { putReply } from "../../src/store/postgres/reply-rows.ts";
+import { replyRecord } from "../store/store-conformance.ts";
 import { until } from "../support/caller.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -50,6 +54,19 @@ describe.if(isPostgresInstalled)("kept replies of a cluster", () => {
     expect(Math.max(...rows.map(({ bytes }: { readonly bytes: number }) => bytes))).toBeLessThan(40 * MB);
     expect(await processes.one.removeExpiredReplies(100, 20)).toHaveLength(11);
     expect(await processes.one.keptReplies()).toEqual([{ accountId: "acc_a", bytes: 1, count: 1 }]);
+  });
+
+  test("are sent to the database once, also in the place of an earlier one", async () => {
+    const sent: unknown[] = [];
+    const logger = { logQuery: (_: string, values: unknown[]) => void sent.push(...values) };
+    await using client = new SQL(processes.url, { max: 1 });
+    const orm = drizzle({ client, logger });
+    for (const body of ["the first body", "the second body"]) await putReply(orm, replyRecord("k", { body }));
+    expect(sent.filter((value) => `${value}`.endsWith("body"))).toEqual([
+      "the first body",
+      "the second body",
+    ]);
+    expect((await processes.one.findReply("acc_a", "k"))?.body).toBe("the second body");
   });
 
   test("that cannot be counted in time keep no node from starting, and are counted later", async () => {

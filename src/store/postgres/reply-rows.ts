@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import type { ReplyRecord } from "../account-records.ts";
 import { holdClaim } from "./admission/claim-rows.ts";
 import type { Orm } from "./connection/orm.ts";
@@ -22,6 +23,7 @@ export async function putReply(orm: Orm, reply: ReplyRecord | null): Promise<voi
     .values(reply)
     .onConflictDoUpdate({
       target: [idempotentReplies.accountId, idempotentReplies.idempotencyKey],
-      set: rest,
+      // The body of a batch may be of many megabytes: it is sent once.
+      set: { ...rest, body: sql`excluded.body` },
     });
 }
