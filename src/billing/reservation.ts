@@ -18,9 +18,9 @@ export type Reservation = {
    * Charges some of the held units, and resolves once they are on disk together with the reply to keep and the
    * chunk of a job.
    * Where it rejects with a StorageError nothing was charged and the units are held as before; with an UnsettledError
-   * they count as charged unless the commit was undone, and the call may be answered neither way. However often it is called, the reservation counts
-   * as one call. More than is held is a bug, and thrown. `onCommit` is called once the end of the process no longer undoes
-   * the charge: before it is on the disk, which the end of the power would need.
+   * they count as charged unless the commit was undone, and the call may be answered neither way. However often it is
+   * called, the reservation counts as one call. More than is held is a bug, and thrown. `onCommit` is called once the end
+   * of the process no longer undoes the charge: before it is on the disk, which the end of the power would need.
    */
   readonly record: (
     charge: Charge,
