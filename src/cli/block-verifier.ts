@@ -1,5 +1,5 @@
+import type { Budget } from "../billing/budget.ts";
 import type { Result } from "../tables/task.ts";
-import type { Budget } from "./run-cost.ts";
 
 /** Items of one block, at most: a run that is broken off verifies those under way again. */
 export const BLOCK_ROWS_MAX = 500;

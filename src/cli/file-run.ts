@@ -1,3 +1,4 @@
+import type { Budget } from "../billing/budget.ts";
 import { hintFor } from "../tables/csv-form.ts";
 import { createTable, type TableForm } from "../tables/table.ts";
 import { KINDS, type Task } from "../tables/task.ts";
@@ -9,7 +10,7 @@ import type { FileRun, FileRunDependencies } from "./file-run-options.ts";
 import { type Input, type InputOptions, openRows } from "./input.ts";
 import { openOutput, statOf } from "./output.ts";
 import { claimOutput } from "./output-claim.ts";
-import { type Budget, costOf, costText, refuseOverBudget } from "./run-cost.ts";
+import { costOf, costText, refuseOverBudget } from "./run-cost.ts";
 import { createLedger } from "./run-ledger.ts";
 import { openSource, type Source } from "./source.ts";
 

@@ -1,9 +1,9 @@
+import { budgetOf } from "../billing/budget.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { isObject } from "../platform/json-value.ts";
 import type { Task } from "../tables/task.ts";
 import { BLOCK_ROWS_MAX, type BlockResults, type ServerTarget, type Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
-import { budgetOf } from "./run-cost.ts";
 import { cliError, foreignReply, hasKnownStatus, isResultOf, isUnitCount } from "./server-reply.ts";
 
 const BLOCKS_IN_FLIGHT = 4;

@@ -1,3 +1,5 @@
+import { type Budget, budgetOf } from "../../../billing/budget.ts";
+import { MICRO_USD_PER_USD } from "../../../billing/money.ts";
 import { nounOf } from "../../../contract/noun.ts";
 import { MeterBar } from "../charts/meter-bar.tsx";
 import { Button } from "../parts/button.tsx";
@@ -5,8 +7,8 @@ import { Facts } from "../parts/facts.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
 import { useLoad } from "../state/use-load.ts";
-import { countOf, moneyOf, percentOf } from "../text/format.ts";
-import type { Account, Plan, Plans } from "../wire/bodies.ts";
+import { countOf, exactMoneyOf, percentOf } from "../text/format.ts";
+import type { Account, Plans } from "../wire/bodies.ts";
 
 /** What a list costs, against what is left, and the start. */
 export function ListCost({
@@ -31,15 +33,13 @@ export function ListCost({
   const { rows, distinct } = counted;
   const units = distinct * unitsPerItem;
   const known = account.state.status === "ready" ? account.state.value : null;
-  const plan =
-    plans.state.status === "ready"
-      ? plans.state.value.plans.find((each) => each.plan === known?.plan)
-      : undefined;
-  const left = known?.usage.remaining_units ?? null;
+  const offered = plans.state.status === "ready" ? plans.state.value.plans : [];
+  const plan = offered.find((each) => each.plan === known?.plan);
+  const budget = known === null ? null : budgetOf(known, offered);
   const obstacles = obstaclesOf({
     rows,
     rowsMax: plan?.max_job_size ?? null,
-    isTooDear: left !== null && units > left && !mayPause,
+    tooDearFor: budget !== null && units > budget.unitsLeft && !mayPause ? budget : null,
   });
   return (
     <div class="stack">
@@ -48,10 +48,10 @@ export function ListCost({
           ["Rows", countOf(rows)],
           ["Duplicates, not charged", countOf(rows - distinct)],
           ["Cost at most", `${countOf(units)} ${nounOf(units, "unit")}`],
-          ["Units left", known === null ? "–" : leftText(known)],
-          ...(known !== null && plan !== undefined
-            ? [["Beyond the plan", beyondText(known, plan, units)] as const]
-            : []),
+          ["Units left", budget === null ? "–" : leftText(budget)],
+          ...(budget === null || plan === undefined
+            ? []
+            : [["Beyond the plan", beyondText(budget, units)] as const]),
         ]}
       />
       {obstacles.map((words) => (
@@ -82,11 +82,12 @@ function Counting({ share }: { readonly share: number }) {
 function obstaclesOf({
   rows,
   rowsMax,
-  isTooDear,
+  tooDearFor,
 }: {
   readonly rows: number;
   readonly rowsMax: number | null;
-  readonly isTooDear: boolean;
+  /** The budget that does not pay for the list; null where it does, or where the list may pause. */
+  readonly tooDearFor: Budget | null;
 }): readonly string[] {
   const obstacles: string[] = [];
   if (rows === 0) obstacles.push("There are no rows in this file.");
@@ -95,20 +96,27 @@ function obstaclesOf({
       `The plan takes lists of ${countOf(rowsMax)} rows at most. Split the file or change the plan.`,
     );
   }
-  if (isTooDear) obstacles.push("There are too few units left, so the server will refuse the list.");
+  if (tooDearFor !== null) {
+    const why =
+      tooDearFor.overagePriceMicroUsd === null
+        ? "There are too few units left"
+        : "The spend limit pays for too few units";
+    obstacles.push(`${why}, so the server will refuse the list.`);
+  }
   return obstacles;
 }
 
-function leftText({ usage }: Account): string {
-  const { remaining_units, included_units, units } = usage;
-  if (remaining_units !== null) return countOf(remaining_units);
-  return `${countOf(Math.max(0, included_units - units))} included, then by the unit`;
+function leftText({ unitsLeft, includedUnitsLeft, overagePriceMicroUsd }: Budget): string {
+  if (unitsLeft === includedUnitsLeft && overagePriceMicroUsd === null) return countOf(unitsLeft);
+  const included = `${countOf(includedUnitsLeft)} included`;
+  if (!Number.isFinite(unitsLeft)) return `${included}, then by the unit`;
+  return `${included}, the spend limit pays for ${countOf(unitsLeft)}`;
 }
 
-function beyondText({ usage }: Account, { overage_unit_price_usd }: Plan, units: number): string {
-  const beyond = Math.max(0, units - Math.max(0, usage.included_units - usage.units));
+function beyondText({ includedUnitsLeft, overagePriceMicroUsd }: Budget, units: number): string {
+  const beyond = Math.max(0, units - includedUnitsLeft);
   if (beyond === 0) return "Nothing";
   const needs = `${countOf(beyond)} ${nounOf(beyond, "unit")}`;
-  if (overage_unit_price_usd === null) return `${needs}: not sold on this plan`;
-  return `${needs}, ${moneyOf(beyond * Number(overage_unit_price_usd))}`;
+  if (overagePriceMicroUsd === null) return `${needs}: not sold on this plan`;
+  return `${needs}, ${exactMoneyOf((beyond * overagePriceMicroUsd) / MICRO_USD_PER_USD)}`;
 }

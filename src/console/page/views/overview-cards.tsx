@@ -1,22 +1,23 @@
+import { budgetOf } from "../../../billing/budget.ts";
 import { MeterBar } from "../charts/meter-bar.tsx";
 import { Ring } from "../charts/ring.tsx";
 import { Await } from "../parts/await.tsx";
 import { Card } from "../parts/card.tsx";
 import { Facts } from "../parts/facts.tsx";
-import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
-import { useLoad } from "../state/use-load.ts";
+import type { Loaded } from "../state/use-load.ts";
 import { countOf, dayOf, moneyOf, percentOf, shortCountOf, wordsOf } from "../text/format.ts";
 import { planPriceIn } from "../text/invoice-lines.ts";
-import type { Account, Plans } from "../wire/bodies.ts";
+import type { Account, Plan, Plans } from "../wire/bodies.ts";
 
 type Of = { readonly account: Account };
 
 /** Units used of those that the plan includes. */
-export function UnitsCard({ account }: Of) {
+export function UnitsCard({ account, plans }: Of & { readonly plans: readonly Plan[] }) {
   const { units, included_units, remaining_units, calls } = account.usage;
   const share = included_units === 0 ? (units > 0 ? 1 : 0) : units / included_units;
-  const left = remaining_units ?? Math.max(0, included_units - units);
+  const { includedUnitsLeft, unitsLeft } = budgetOf(account, plans);
+  const isLimited = remaining_units === null && Number.isFinite(unitsLeft);
   return (
     <Card title="Units this month">
       <div class="units">
@@ -30,15 +31,18 @@ export function UnitsCard({ account }: Of) {
           facts={[
             ["Used", countOf(units)],
             ["Included", countOf(included_units)],
-            [remaining_units === null ? "Included left" : "Left", countOf(left)],
+            [remaining_units === null ? "Included left" : "Left", countOf(includedUnitsLeft)],
+            ...(isLimited ? [["Left of the spend limit", countOf(unitsLeft)] as const] : []),
             ["Calls", countOf(calls)],
           ]}
         />
       </div>
       <p class="muted">
-        {remaining_units === null
-          ? "Further units are charged one by one."
-          : "Calls beyond what is left are refused with 402."}{" "}
+        {remaining_units !== null
+          ? "Calls beyond what is left are refused with 402."
+          : isLimited
+            ? "Further units are charged one by one; what the spend limit does not pay for is refused with 402."
+            : "Further units are charged one by one."}{" "}
         The month ends on {dayOf(account.period.end)} (UTC).
       </p>
     </Card>
@@ -72,9 +76,7 @@ export function InvoiceCard({ account }: Of) {
 }
 
 /** What the plan allows at once. */
-export function LimitsCard({ account }: Of) {
-  const { api } = useConsole();
-  const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
+export function LimitsCard({ account, plans }: Of & { readonly plans: Loaded<Plans> }) {
   const { requests_per_second, burst, max_batch_size } = account.limits;
   return (
     <Card title="Limits">

@@ -3,7 +3,7 @@ import { Card } from "../parts/card.tsx";
 import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
-import type { Account, JobPage } from "../wire/bodies.ts";
+import type { Account, JobPage, Plans } from "../wire/bodies.ts";
 import { JobTable } from "./job-table.tsx";
 import { InvoiceCard, LimitsCard, UnitsCard } from "./overview-cards.tsx";
 import { HealthCard } from "./overview-health.tsx";
@@ -13,6 +13,7 @@ import { DayUsageCard, EndpointUsageCard } from "./overview-usage.tsx";
 export function OverviewView() {
   const { api } = useConsole();
   const account = useLoad((signal) => api.read<Account>("/v1/account", signal));
+  const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
   const jobs = useLoad((signal) => api.read<JobPage>("/v1/jobs?limit=5", signal));
   return (
     <>
@@ -25,7 +26,10 @@ export function OverviewView() {
           <Await of={account} lines={5}>
             {(value) => (
               <>
-                <UnitsCard account={value} />
+                <UnitsCard
+                  account={value}
+                  plans={plans.state.status === "ready" ? plans.state.value.plans : []}
+                />
                 <InvoiceCard account={value} />
               </>
             )}
@@ -33,7 +37,9 @@ export function OverviewView() {
         </div>
         <div class="overview-side">
           <HealthCard />
-          {account.state.status === "ready" ? <LimitsCard account={account.state.value} /> : null}
+          {account.state.status === "ready" ? (
+            <LimitsCard account={account.state.value} plans={plans} />
+          ) : null}
         </div>
         <DayUsageCard />
         <EndpointUsageCard />
