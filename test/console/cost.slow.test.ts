@@ -60,4 +60,25 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
     },
     TEST_TIMEOUT_MS,
   );
+
+  test(
+    "keeps what was sent of a list that the spend limit does not pay for, and starts it once it does",
+    async () => {
+      const key = await server.signUp("starter");
+      const { usage } = await account(key);
+      await using tab = await openConsole(browser, server.url, { key });
+      await tab.goTo("lists");
+      await tab.putFile(await list(usage.included_units + 3));
+      await tab.sees("3 units, $0.0045");
+      // The page does not know of it.
+      await limit(key);
+      await tab.press("Upload and start");
+      await tab.sees("is sent, and not started");
+      await tab.sees(/the spend limit of .* USD pays for/);
+      await server.call("/v1/account/plan", { key, body: { plan: "starter", spend_limit_usd: null } });
+      await tab.press("Start the list");
+      await tab.page.waitForFunction('location.hash.startsWith("#/lists/job")');
+    },
+    TEST_TIMEOUT_MS,
+  );
 });

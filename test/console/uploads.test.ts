@@ -4,21 +4,7 @@ import { createStore } from "../../src/console/page/state/store.ts";
 import { createUploads, type Sending } from "../../src/console/page/upload/uploads.ts";
 import { type Connection, createApi } from "../../src/console/page/wire/api.ts";
 import { Refusal } from "../../src/console/page/wire/refusal.ts";
-
-/** What a tab keeps, as the browser does. */
-function tabStorage(): Storage {
-  const kept = new Map<string, string>();
-  return {
-    get length() {
-      return kept.size;
-    },
-    key: (at) => [...kept.keys()][at] ?? null,
-    getItem: (name) => kept.get(name) ?? null,
-    setItem: (name, text) => void kept.set(name, text),
-    removeItem: (name) => void kept.delete(name),
-    clear: () => kept.clear(),
-  };
-}
+import { tabStorage } from "../support/tab-storage.ts";
 
 type Network = (call: string, authorization: string | null) => Response | Promise<Response>;
 

@@ -41,6 +41,11 @@ export function partCountOf({ size, partBytes }: Pick<KeptUpload, "size" | "part
   return Math.max(1, Math.ceil(size / partBytes));
 }
 
+/** Whether the server has all parts. */
+export function isSent(kept: KeptUpload): boolean {
+  return kept.parts.length >= partCountOf(kept);
+}
+
 export function isSameFile(kept: KeptUpload, file: File): boolean {
   return kept.name === file.name && kept.size === file.size && kept.lastModified === file.lastModified;
 }

@@ -6,13 +6,13 @@ import { Refusal } from "../wire/refusal.ts";
 import {
   digestOf,
   isSameFile,
+  isSent,
   type KeptUpload,
   partBytesOf,
-  partCountOf,
   readKept,
   writeKept,
 } from "./kept-upload.ts";
-import { untilAnswered } from "./until-answered.ts";
+import { createPartSending } from "./part-sending.ts";
 
 export type UploadState =
   | { readonly status: "idle" }
@@ -26,6 +26,8 @@ export type UploadState =
     }
   /** The page was loaded anew: the file is to be chosen once more. */
   | { readonly status: "interrupted"; readonly kept: KeptUpload }
+  /** All parts are on the server; the message says why it did not start the list, null where the page was loaded anew. */
+  | { readonly status: "unstarted"; readonly kept: KeptUpload; readonly message: string | null }
   | { readonly status: "failed"; readonly message: string }
   | { readonly status: "started"; readonly jobId: string };
 
@@ -42,6 +44,8 @@ export type Uploads = {
   readonly begin: (list: List) => Promise<void>;
   /** Resumes with the same file. */
   readonly resume: (file: File) => Promise<void>;
+  /** Starts the list whose parts are all on the server. */
+  readonly start: () => Promise<void>;
   /** Ends the upload and erases what the server has of it. */
   readonly discard: () => Promise<void>;
   readonly clear: () => void;
@@ -67,12 +71,10 @@ export type UploadsDependencies = {
 
 export function createUploads({ api, storage, send, wait = pause }: UploadsDependencies): Uploads {
   const kept = readKept(storage);
-  const state = createStore<UploadState>(
-    kept === null ? { status: "idle" } : { status: "interrupted", kept },
-  );
+  const state = createStore<UploadState>(stateOf(kept));
   let stop = new AbortController();
 
-  const show = (signal: AbortSignal, file: File, sent: number, isWaiting = false) => {
+  const show = (signal: AbortSignal, file: Pick<File, "name" | "size">, sent: number, isWaiting = false) => {
     if (signal.aborted) return;
     state.set({ status: "sending", name: file.name, sent, size: file.size, isWaiting });
   };
@@ -94,6 +96,9 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
     } catch (error) {
       if (signal.aborted) return;
       const left = readKept(storage);
+      if (left !== null && isSent(left) && error instanceof Refusal && PARTS_STAY.has(error.code)) {
+        return state.set({ status: "unstarted", kept: left, message: error.message });
+      }
       if (left !== null && error instanceof Refusal) {
         writeKept(storage, null);
         await api.remove(`/v1/jobs/${left.jobId}`).catch(() => undefined);
@@ -102,32 +107,7 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
     }
   };
 
-  const sendParts = async (file: File, from: KeptUpload, signal: AbortSignal): Promise<Job> => {
-    let upload = from;
-    const count = partCountOf(upload);
-    for (let n = upload.parts.length + 1; n <= count; n++) {
-      const start = (n - 1) * upload.partBytes;
-      const body = file.slice(start, start + upload.partBytes);
-      const digest = await digestOf(body);
-      const headers = digest === "" ? {} : { Digest: `sha-256=${digest}` };
-      await untilAnswered({ signal, wait }, (isAgain) => {
-        show(signal, file, start, isAgain);
-        return api.withKey((authorization) =>
-          send({
-            path: `/v1/jobs/${upload.jobId}/parts/${n}`,
-            headers: { ...authorization, "Content-Type": "application/octet-stream", ...headers },
-            body,
-            onSent: (bytes) => show(signal, file, Math.min(file.size, start + bytes)),
-            signal,
-          }),
-        );
-      });
-      upload = { ...upload, parts: [...upload.parts, digest] };
-      keep(signal, upload);
-    }
-    show(signal, file, file.size);
-    return untilAnswered({ signal, wait }, () => api.send<Job>("POST", `/v1/jobs/${upload.jobId}/start`));
-  };
+  const parts = createPartSending({ api, send, wait, show, keep });
 
   /** Creates the job. One that was given up meanwhile is deleted, as the visitor who began it. */
   const create = async (path: string, contentType: string, signal: AbortSignal): Promise<Job> => {
@@ -156,7 +136,7 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
           parts: [],
         };
         keep(signal, upload);
-        return sendParts(file, upload, signal);
+        return parts.send(file, upload, signal);
       }),
     async resume(file) {
       const upload = readKept(storage);
@@ -168,7 +148,12 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
       // The visitor may have left, or discarded it, meanwhile.
       if (readKept(storage)?.jobId !== upload.jobId) return;
       if (!isSame) throw new Refusal(`This is not the file ${upload.name} as it was.`, NOT_THE_FILE);
-      await run((signal) => sendParts(file, upload, signal));
+      await run((signal) => parts.send(file, upload, signal));
+    },
+    async start() {
+      const upload = readKept(storage);
+      if (upload === null) return state.set({ status: "idle" });
+      await run((signal) => parts.start(upload, signal));
     },
     async discard() {
       stop.abort(new DOMException("discarded", "AbortError"));
@@ -183,6 +168,14 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
       state.set({ status: "idle" });
     },
   };
+}
+
+/** Refusals of a start behind which the server keeps the parts: of units, and of lists at once. */
+const PARTS_STAY: ReadonlySet<string> = new Set(["quota_exceeded", "too_many_jobs"]);
+
+function stateOf(kept: KeptUpload | null): UploadState {
+  if (kept === null) return { status: "idle" };
+  return isSent(kept) ? { status: "unstarted", kept, message: null } : { status: "interrupted", kept };
 }
 
 const NOT_THE_FILE = { status: 0, code: "other_file", requestId: null };

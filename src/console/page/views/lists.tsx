@@ -12,6 +12,7 @@ import type { JobPage } from "../wire/bodies.ts";
 import { JobTable } from "./job-table.tsx";
 import { ListStart } from "./list-start.tsx";
 import { UploadProgress } from "./upload-progress.tsx";
+import { UploadUnstarted } from "./upload-unstarted.tsx";
 
 const STATES = [
   ["", "All"],
@@ -36,7 +37,11 @@ export function ListsView() {
         <h1>Lists</h1>
       </div>
       <div class="stack">
-        {isBusy ? <UploadProgress upload={upload} onBack={() => setFile(null)} /> : null}
+        {upload.status === "unstarted" ? (
+          <UploadUnstarted upload={upload} />
+        ) : isBusy ? (
+          <UploadProgress upload={upload} onBack={() => setFile(null)} />
+        ) : null}
         {isBusy ? null : file === null ? (
           <FileDrop
             label="Choose a file, or drop it here"
