@@ -24,7 +24,9 @@ function main(): void {
   });
   const uploads = createUploads({ api, storage: sessionStorage, send: sendBytes });
   session.key.subscribe(() => {
-    if (session.key.get() === null) uploads.forget();
+    if (session.key.get() !== null) return;
+    uploads.forget();
+    announcement.set("");
   });
   const opened: Console = {
     api,

@@ -9,6 +9,8 @@ export type Session = {
   /** Whether the visitor was signed out because the server no longer accepts the key. */
   readonly isRefused: Store<boolean>;
   readonly enter: (key: string) => void;
+  /** Enters a key in the place of another, unless that one is no longer held: a late reply brings nobody in. */
+  readonly exchange: (from: string | null, key: string) => void;
   /** Signs out: forgets the key and everything else that the tab keeps. */
   readonly leave: () => void;
   /** Signs out because the server no longer accepts the key. */
@@ -23,12 +25,16 @@ export function createSession(storage: Storage): Session {
     storage.clear();
     key.set(null);
   };
+  const enter = (held: string) => {
+    storage.setItem(KEY_NAME, held);
+    key.set(held);
+  };
   return {
     key,
     isRefused,
-    enter(held) {
-      storage.setItem(KEY_NAME, held);
-      key.set(held);
+    enter,
+    exchange(from, held) {
+      if (key.get() === from) enter(held);
     },
     leave: () => leave(false),
     leaveRefused: () => leave(true),

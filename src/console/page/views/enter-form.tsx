@@ -24,7 +24,7 @@ export function EnterForm() {
       });
       const refusal = reply.ok ? null : await refusalOf(reply);
       if (refusal !== null && codeOf(refusal) !== "forbidden") throw refusal;
-      session.enter(held);
+      session.exchange(null, held);
     });
   return (
     <Form onSubmit={enter}>

@@ -52,7 +52,7 @@ export function KeysView() {
           entry={dialog.key}
           onClose={() => setDialog(null)}
           onRotated={(value) => {
-            if (isOwn(dialog.key)) session.enter(value);
+            if (isOwn(dialog.key)) session.exchange(own, value);
             setSecret({ title: "The replacement key", value });
             keys.reload();
           }}
@@ -93,8 +93,10 @@ function RevokeDialog({
       act="Revoke the key"
       onClose={onClose}
       onAct={async () => {
+        const held = session.key.get();
         await api.remove(`/v1/account/keys/${entry.key_id}`);
-        if (isOwn) session.leave();
+        // By now somebody else may have signed in.
+        if (isOwn && session.key.get() === held) session.leave();
         else onRevoked();
       }}
     >

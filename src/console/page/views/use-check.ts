@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useConsole } from "../state/console.ts";
 import { type Action, useAction } from "../state/use-action.ts";
 
@@ -14,6 +14,13 @@ export type Check<Result> = Action & {
 export function useCheck<Result>(): Check<Result> {
   const { api, announcement } = useConsole();
   const action = useAction();
+  const isGone = useRef(false);
+  useEffect(
+    () => () => {
+      isGone.current = true;
+    },
+    [],
+  );
   const [checked, setChecked] = useState<Checked<Result> | null>(null);
   return {
     ...action,
@@ -28,7 +35,8 @@ export function useCheck<Result>(): Check<Result> {
         const result: Result = await reply.json();
         const units = Number(reply.headers.get("X-Units-Charged") ?? 0);
         setChecked({ call, result, units });
-        announcement.set(summary(result));
+        // Behind a sign-out it would be read out to the next visitor.
+        if (!isGone.current) announcement.set(summary(result));
       }),
   };
 }

@@ -8,8 +8,9 @@ import { createSubmissionKeys } from "./submission-keys.ts";
  * has an Idempotency-Key, the same one until its reply comes: pressed again after a lost reply, it is not done twice.
  */
 export type Api = {
-  /** Headers with an authorization of their own are sent in the place of the visitor's key. */
+  /** Headers with an authorization of their own are sent in the place of the visitor's key. Resolves behind a sign-out. */
   readonly open: (path: string, init?: ApiCall) => Promise<Response>;
+  /** This and `send` reject where the visitor has signed out meanwhile. */
   readonly read: <Body>(path: string, signal?: AbortSignal) => Promise<Body>;
   readonly send: <Body>(method: "POST" | "PATCH" | "PUT", path: string, body?: unknown) => Promise<Body>;
   readonly remove: (path: string) => Promise<void>;
@@ -96,20 +97,27 @@ export function createApi({ fetch, key, onKeyRefused, connection }: ApiDependenc
       ? withKey((authorization) => openWith(path, init, authorization))
       : openWith(path, init, {});
 
+  /** Rejects once the visitor who made the call has signed out: nothing of it is for the next one. */
+  const ofVisit = async <Value>(call: () => Promise<Value>): Promise<Value> => {
+    const visit = visits;
+    const value = await call();
+    if (visit !== visits) throw new Refusal("The visitor has signed out.", SIGNED_OUT);
+    return value;
+  };
+
   return {
     open,
     withKey,
     authorization: () => authorizationOf(key.get()),
-    async read<Body>(path: string, signal?: AbortSignal) {
-      const reply = await open(path, signal === undefined ? {} : { signal });
-      return (await reply.json()) as Body;
-    },
+    read: <Body>(path: string, signal?: AbortSignal) =>
+      ofVisit(async () => {
+        const reply = await open(path, signal === undefined ? {} : { signal });
+        return (await reply.json()) as Body;
+      }),
     async send<Body>(method: "POST" | "PATCH" | "PUT", path: string, body?: unknown) {
       const json = { "Content-Type": "application/json" };
-      const reply = await open(path, {
-        method,
-        ...(body === undefined ? {} : { headers: json, body: JSON.stringify(body) }),
-      });
+      const call = { method, ...(body === undefined ? {} : { headers: json, body: JSON.stringify(body) }) };
+      const reply = await ofVisit(() => open(path, call));
       return (reply.status === 204 ? undefined : await reply.json()) as Body;
     },
     async remove(path) {
@@ -117,6 +125,8 @@ export function createApi({ fetch, key, onKeyRefused, connection }: ApiDependenc
     },
   };
 }
+
+const SIGNED_OUT = { status: 0, code: "signed_out", requestId: null };
 
 function authorizationOf(key: string | null): Authorization {
   return key === null ? {} : { Authorization: `Bearer ${key}` };
