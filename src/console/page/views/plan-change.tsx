@@ -5,20 +5,25 @@ import { useConsole } from "../state/console.ts";
 import { countOf, dayOf, durationOf, exactMoneyOf, moneyOf, wordsOf } from "../text/format.ts";
 import { prorationOf } from "../text/proration.ts";
 import type { Account, Plan } from "../wire/bodies.ts";
+import { Refusal } from "../wire/refusal.ts";
 
 const TICK_MS = 1_000;
+const OTHER_ACCOUNT = { status: 0, code: "other_account", requestId: null };
 
 /** What a change of plan would cost at this second, and the change. */
 export function PlanChange({
   account,
   from,
   to,
+  onRead,
   onChanged,
   onClose,
 }: {
   readonly account: Account;
   readonly from: Plan;
   readonly to: Plan;
+  /** The account is another one by now than what is shown. */
+  readonly onRead: (account: Account) => void;
   readonly onChanged: (account: Account) => void;
   readonly onClose: () => void;
 }) {
@@ -28,6 +33,17 @@ export function PlanChange({
     const timer = setInterval(() => setAt(now()), TICK_MS);
     return () => clearInterval(timer);
   }, [now]);
+  const change = async () => {
+    const read = await api.read<Account>("/v1/account");
+    if (!isAs(read, account) && planAhead(read) !== to.plan) {
+      onRead(read);
+      throw new Refusal(
+        "The plan or the month is another one by now. This is what the change costs from here on.",
+        OTHER_ACCOUNT,
+      );
+    }
+    onChanged(await api.send<Account>("POST", "/v1/account/plan", { plan: to.plan }));
+  };
   const proration = prorationOf(account, from, to, at);
   const name = wordsOf(to.plan);
   return (
@@ -36,7 +52,7 @@ export function PlanChange({
       act={proration.type === "none" ? `Keep ${name}` : `Change to ${name}`}
       isDangerous={false}
       onClose={onClose}
-      onAct={async () => onChanged(await api.send<Account>("POST", "/v1/account/plan", { plan: to.plan }))}
+      onAct={change}
     >
       {proration.type === "none" ? <p>The change that waits for the end of the month is withdrawn.</p> : null}
       {proration.type === "later" ? (
@@ -66,5 +82,17 @@ export function PlanChange({
         </>
       ) : null}
     </Confirm>
+  );
+}
+
+/** The plan that holds next month. */
+export function planAhead({ pending_plan, plan }: Account): Plan["plan"] {
+  return pending_plan ?? plan;
+}
+
+/** Whether a change costs the same of two readings of an account. */
+function isAs(one: Account, other: Account): boolean {
+  return (
+    one.plan === other.plan && one.pending_plan === other.pending_plan && one.period.end === other.period.end
   );
 }

@@ -4,14 +4,15 @@ import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { Failure, Notice } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
+import { useAction } from "../state/use-action.ts";
 import { useLoad } from "../state/use-load.ts";
 import { countOf, dayOf, exactMoneyOf, moneyOf, periodOf, shortCountOf, wordsOf } from "../text/format.ts";
 import type { Account, Plan, Plans } from "../wire/bodies.ts";
 import { InvoiceHistory } from "./invoice-history.tsx";
 import { InvoiceLines } from "./invoice-lines.tsx";
-import { PlanChange } from "./plan-change.tsx";
+import { PlanChange, planAhead } from "./plan-change.tsx";
 import { SpendLimit } from "./spend-limit.tsx";
 
 /** The plan against the others, the running month, the invoices. */
@@ -21,12 +22,21 @@ export function PlanView() {
   const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
   const [chosen, setChosen] = useState<Plan | null>(null);
   const [notice, setNotice] = useState<string | null>(null);
+  const choosing = useAction();
+  // The view may be open for weeks: what a change costs is of the account as it is by now.
+  const choose = (plan: Plan) =>
+    choosing.run(async () => {
+      const read = await api.read<Account>("/v1/account");
+      account.replace(read);
+      if (planAhead(read) !== plan.plan) setChosen(plan);
+    });
   return (
     <>
       <div class="view-head">
         <h1>Plan and invoices</h1>
       </div>
       {notice === null ? null : <Notice kind="good">{notice}</Notice>}
+      <Failure message={choosing.failure} />
       <Await of={account} lines={6}>
         {(held) => (
           <Await of={plans} lines={6}>
@@ -38,7 +48,7 @@ export function PlanView() {
                     stays as it is.
                   </Notice>
                 )}
-                <PlanCards plans={all} account={held} onChoose={setChosen} />
+                <PlanCards plans={all} account={held} onChoose={choose} />
                 <RunningMonth account={held} onChanged={account.replace} />
                 <InvoiceHistory />
                 {chosen === null ? null : (
@@ -47,6 +57,7 @@ export function PlanView() {
                     from={all.find(({ plan }) => plan === held.plan) ?? chosen}
                     to={chosen}
                     onClose={() => setChosen(null)}
+                    onRead={account.replace}
                     onChanged={(changed) => {
                       account.replace(changed);
                       setNotice(changeText(changed));

@@ -5,6 +5,7 @@ import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
 import { useAction } from "../state/use-action.ts";
 import type { Account } from "../wire/bodies.ts";
+import { planAhead } from "./plan-change.tsx";
 
 /** The most that a month may cost. */
 export function SpendLimit({
@@ -20,8 +21,8 @@ export function SpendLimit({
   const save = () =>
     action.run(async () => {
       const spend_limit_usd = limit.trim() === "" ? null : limit.trim();
-      // The plan that holds next month is named, so that saving a limit withdraws no change.
-      const plan = account.pending_plan ?? account.plan;
+      // The plan that holds next month is named, as it is by now: saving a limit makes and withdraws no change.
+      const plan = planAhead(await api.read<Account>("/v1/account"));
       onChanged(await api.send<Account>("POST", "/v1/account/plan", { plan, spend_limit_usd }));
       announcement.set("The spend limit is saved.");
     });
