@@ -31,6 +31,10 @@
     fillIn();
   });
   fillIn();
+  // A page that the browser kept whole and shows again still has the key that it was left with.
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted && field.value.trim() !== (sessionStorage.getItem(KEY) ?? "")) location.reload();
+  });
 
   const showLanguage = (language) => {
     for (const group of document.querySelectorAll(".samples")) {

@@ -53,3 +53,14 @@ test("the reply to a call whose visitor has exchanged the key meanwhile is their
   answer({ plan: "free" });
   expect(await called).toEqual({ plan: "free" });
 });
+
+test("a page whose key the tab no longer keeps knows it", () => {
+  const { storage, session } = tab();
+  expect(session.isKept()).toBeTrue();
+  storage.setItem("assay-key", "asy_next");
+  expect(session.isKept()).toBeFalse();
+  storage.clear();
+  expect(session.isKept()).toBeFalse();
+  session.leave();
+  expect(session.isKept()).toBeTrue();
+});

@@ -28,6 +28,10 @@ function main(): void {
     uploads.forget();
     announcement.set("");
   });
+  // A page that the browser kept whole and shows again still holds the key that it was left with.
+  window.addEventListener("pageshow", ({ persisted }) => {
+    if (persisted && !session.isKept()) location.reload();
+  });
   const opened: Console = {
     api,
     session,

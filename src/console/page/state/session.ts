@@ -11,6 +11,8 @@ export type Session = {
   readonly enter: (key: string) => void;
   /** Enters a key in the place of another, unless that one is no longer held: a late reply brings nobody in. */
   readonly exchange: (from: string | null, key: string) => void;
+  /** Whether the tab still keeps the key that is held. In a page that the browser shows again it may not. */
+  readonly isKept: () => boolean;
   /** Signs out: forgets the key and everything else that the tab keeps. */
   readonly leave: () => void;
   /** Signs out because the server no longer accepts the key. */
@@ -36,6 +38,7 @@ export function createSession(storage: Storage): Session {
     exchange(from, held) {
       if (key.get() === from) enter(held);
     },
+    isKept: () => storage.getItem(KEY_NAME) === key.get(),
     leave: () => leave(false),
     leaveRefused: () => leave(true),
   };
