@@ -7,6 +7,7 @@ import {
   openConsole,
   startBrowsedServer,
 } from "../support/console-page.ts";
+import { jsonOf } from "../support/json.ts";
 import type { TestServer } from "../support/server.ts";
 
 /** Far more than it takes: the bound is no part of what is tested. */
@@ -62,6 +63,36 @@ describe.skipIf(CHROMIUM === null)("a sign-out", () => {
       expect(await keptKey(tab)).toBeNull();
       await tab.sees("I have a key");
       expect(await tab.page.evaluate('document.querySelector("[aria-live=polite]").textContent')).toBe("");
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "lets the next visitor stay when the reply to a revocation of the former key comes",
+    async () => {
+      const [key, next] = [await server.signUp(), await server.signUp()];
+      const { data } = await jsonOf<{ data: { key_id: string }[] }>(
+        await server.call("/v1/account/keys", { key }),
+      );
+      // The last key that manages the account is not revoked.
+      await server.call("/v1/account/keys", { key, body: { name: "Other" } });
+      const path = `/v1/account/keys/${data[0]?.key_id}`;
+      await using tab = await openConsole(browser, server.url, { key });
+      await tab.goTo("keys");
+      const { arrived, letGo } = await hold(tab, path);
+      await tab.press(`Revoke asy_…${key.slice(-4)}`);
+      await tab.press("Revoke the key");
+      await arrived;
+      await tab.press("Back");
+      await tab.press("Sign out");
+      await tab.fill("API key", next);
+      await tab.press("Sign in");
+      await tab.sees("This console");
+      const answered = tab.page.waitForResponse((reply) => reply.url().endsWith(path));
+      letGo();
+      expect((await answered).status()).toBe(204);
+      await settled(tab);
+      expect(await keptKey(tab)).toBe(next);
     },
     TEST_TIMEOUT_MS,
   );
