@@ -11,7 +11,12 @@ import { useLoad } from "../state/use-load.ts";
 import { countOf, exactMoneyOf, percentOf } from "../text/format.ts";
 import { visible } from "../text/visible.ts";
 import type { Listing } from "../wire/bodies.ts";
-import { changesOf, type ListingChange } from "../wire/listing-changes.ts";
+import {
+  type ChangeHistory,
+  changesOf,
+  FEED_CHANGES_MAX,
+  type ListingChange,
+} from "../wire/listing-changes.ts";
 import { ListingVerdict } from "./listing-verdict.tsx";
 
 /** One service: its evidence, its resources, how price and payee changed. */
@@ -112,39 +117,54 @@ function HistoryCard({ host }: { readonly host: string }) {
   return (
     <Card title="Price and payee history">
       <Await of={history}>
-        {({ changes, isWhole }) => (
-          <>
-            <Table
-              caption="Price and payee, newest first"
-              columns={[
-                { head: "Date", cell: ({ at }: Marked) => <Moment at={at} /> },
-                {
-                  head: "Price",
-                  cell: ({ listing }) =>
-                    listing === null || listing.evidence.price_usd === null
-                      ? "–"
-                      : exactMoneyOf(listing.evidence.price_usd),
-                  isNumber: true,
-                },
-                {
-                  head: "Payee",
-                  cell: ({ listing, isPayeeNew }) => (
-                    <span>
-                      {listing === null ? "Delisted" : <code>{listing.evidence.pay_to}</code>}{" "}
-                      {isPayeeNew ? <Badge word="changed" tone="warn" /> : null}
-                    </span>
-                  ),
-                },
-              ]}
-              rows={marked(changes)}
-              keyOf={({ at, place }) => `${at} ${place}`}
-              empty={<p>No change of this service is on record.</p>}
-            />
-            {isWhole ? null : <p class="muted">Earlier changes are no longer kept by the server.</p>}
-          </>
-        )}
+        {({ changes, end }) =>
+          end === "gone" ? (
+            <p class="empty">The history cannot be read here: the server no longer keeps its beginning.</p>
+          ) : (
+            <>
+              <ChangeTable changes={changes} end={end} />
+              {end === "whole" ? null : (
+                <p class="muted">
+                  Later changes were not read: at most {countOf(FEED_CHANGES_MAX)} changes of all services
+                  are.
+                </p>
+              )}
+            </>
+          )
+        }
       </Await>
     </Card>
+  );
+}
+
+function ChangeTable({ changes, end }: ChangeHistory) {
+  return (
+    <Table
+      caption="Price and payee, newest first"
+      columns={[
+        { head: "Date", cell: ({ at }: Marked) => <Moment at={at} /> },
+        {
+          head: "Price",
+          cell: ({ listing }) =>
+            listing === null || listing.evidence.price_usd === null
+              ? "–"
+              : exactMoneyOf(listing.evidence.price_usd),
+          isNumber: true,
+        },
+        {
+          head: "Payee",
+          cell: ({ listing, isPayeeNew }) => (
+            <span>
+              {listing === null ? "Delisted" : <code>{listing.evidence.pay_to}</code>}{" "}
+              {isPayeeNew ? <Badge word="changed" tone="warn" /> : null}
+            </span>
+          ),
+        },
+      ]}
+      rows={marked(changes)}
+      keyOf={({ at, place }) => `${at} ${place}`}
+      empty={<p>No change of this service is {end === "whole" ? "on record" : "among those read"}.</p>}
+    />
   );
 }
 
