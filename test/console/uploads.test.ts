@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { createSession } from "../../src/console/page/state/session.ts";
 import { createStore } from "../../src/console/page/state/store.ts";
-import { createUploads, type Sending } from "../../src/console/page/upload/uploads.ts";
+import type { Sending } from "../../src/console/page/upload/sending.ts";
+import { createUploads } from "../../src/console/page/upload/uploads.ts";
 import { type Connection, createApi } from "../../src/console/page/wire/api.ts";
 import { Refusal } from "../../src/console/page/wire/refusal.ts";
 import { tabStorage } from "../support/tab-storage.ts";
@@ -35,7 +36,7 @@ function tab(
   });
   const file = new File(["ann@good.com\n"], "spring.txt");
   const begin = () => uploads.begin({ file, contentType: "text/plain", query: new URLSearchParams() });
-  return { storage, session, uploads, calls, begin };
+  return { storage, session, uploads, calls, begin, file };
 }
 
 const created = () => Response.json({ job_id: "job_1" }, { status: 201 });
@@ -76,11 +77,14 @@ test("an upload whose visitor signs out while its job is created leaves nothing 
 
 test("an upload that is discarded while its start waits for the server is not started behind that", async () => {
   const gone = () => new Response("<h1>No server</h1>", { status: 502 });
-  const network: Network = (call) => (call === "POST /v1/jobs" ? created() : gone());
+  const network: Network = (call) => {
+    if (call.startsWith("DELETE")) return new Response(null, { status: 204 });
+    return call === "POST /v1/jobs" ? created() : gone();
+  };
   const { uploads, calls, begin } = tab(
     network,
     async () => {},
-    async () => uploads.discard().catch(() => undefined),
+    async () => uploads.discard(),
   );
   await begin();
   expect(uploads.state.get()).toEqual({ status: "idle" });
@@ -89,6 +93,75 @@ test("an upload that is discarded while its start waits for the server is not st
     "DELETE /v1/jobs/job_1 Bearer asy_one",
   ]);
 });
+
+/** An upload whose first part is on its way until it is stopped, and whose job is deleted with these replies. */
+async function sendingTab(replies: readonly (Response | Promise<Response>)[]) {
+  const left = [...replies];
+  const reached = Promise.withResolvers<void>();
+  const opened = tab(
+    (call) => (call.startsWith("DELETE") ? (left.shift() ?? created()) : created()),
+    ({ signal }) =>
+      new Promise((_, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        signal.addEventListener("abort", () => reject(signal.reason));
+        reached.resolve();
+      }),
+  );
+  const begun = opened.begin();
+  await reached.promise;
+  return { ...opened, begun };
+}
+
+const refused = (status: number, code: string, message: string) =>
+  Response.json({ error: { code, message } }, { status });
+
+test("an upload that the server does not erase is kept with the reason, and gone once it does", async () => {
+  const { uploads, storage, begun } = await sendingTab([
+    refused(429, "rate_limited", "Too many calls."),
+    new Response(null, { status: 204 }),
+  ]);
+  await expect(uploads.discard()).rejects.toThrow("Too many calls.");
+  await begun;
+  expect(uploads.state.get()).toMatchObject({ status: "interrupted", kept: { jobId: "job_1" } });
+  expect(storage.getItem("assay-upload")).not.toBeNull();
+  await uploads.discard();
+  expect(uploads.state.get()).toEqual({ status: "idle" });
+  expect(storage.getItem("assay-upload")).toBeNull();
+});
+
+test("an upload of which the server has nothing is discarded", async () => {
+  const { uploads, storage } = await sendingTab([refused(404, "not_found", "There is none.")]);
+  await uploads.discard();
+  expect(uploads.state.get()).toEqual({ status: "idle" });
+  expect(storage.getItem("assay-upload")).toBeNull();
+});
+
+test("an upload whose file is chosen again while it is discarded is gone all the same", async () => {
+  const answer = Promise.withResolvers<Response>();
+  const { uploads, storage, file } = await sendingTab([answer.promise]);
+  const discarded = uploads.discard();
+  const resumed = uploads.resume(file);
+  answer.resolve(new Response(null, { status: 204 }));
+  await Promise.all([discarded, resumed]);
+  expect(uploads.state.get()).toEqual({ status: "idle" });
+  expect(storage.getItem("assay-upload")).toBeNull();
+});
+
+test.each([204, 503])(
+  "an upload whose visitor signs out while it is discarded leaves that of the next one alone (%i)",
+  async (status) => {
+    const answer = Promise.withResolvers<Response>();
+    const { uploads, session, storage } = await sendingTab([answer.promise]);
+    const discarded = uploads.discard().catch(() => undefined);
+    session.leave();
+    session.enter("asy_next");
+    storage.setItem("assay-upload", JSON.stringify({ jobId: "job_next", parts: [] }));
+    answer.resolve(status === 204 ? new Response(null, { status }) : refused(status, "overloaded", "no"));
+    await discarded;
+    expect(uploads.state.get()).toEqual({ status: "idle" });
+    expect(storage.getItem("assay-upload")).toContain("job_next");
+  },
+);
 
 test("a part that arrives in the moment in which its visitor signs out is not kept", async () => {
   const { session, storage, begin, calls } = tab(created, async () => session.leave());

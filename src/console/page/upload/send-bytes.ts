@@ -1,5 +1,5 @@
 import { envelopeOf, Refusal, Unreachable } from "../wire/refusal.ts";
-import type { Sending } from "./uploads.ts";
+import type { Sending } from "./sending.ts";
 
 /**
  * Puts a body to a path with its progress, which fetch cannot report. Throws Refusal, Unreachable, or the signal's

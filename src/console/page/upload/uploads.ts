@@ -3,6 +3,7 @@ import { createStore, type Store } from "../state/store.ts";
 import { type Api, messageOf } from "../wire/api.ts";
 import type { Job } from "../wire/bodies.ts";
 import { Refusal } from "../wire/refusal.ts";
+import { eraseUpload } from "./erase-upload.ts";
 import {
   digestOf,
   isSameFile,
@@ -13,6 +14,7 @@ import {
   writeKept,
 } from "./kept-upload.ts";
 import { createPartSending } from "./part-sending.ts";
+import type { Sending } from "./sending.ts";
 
 export type UploadState =
   | { readonly status: "idle" }
@@ -46,19 +48,14 @@ export type Uploads = {
   readonly resume: (file: File) => Promise<void>;
   /** Starts the list whose parts are all on the server. */
   readonly start: () => Promise<void>;
-  /** Ends the upload and erases what the server has of it. */
+  /**
+   * Ends the upload and erases what the server has of it. Throws where the server does not erase it: what was sent is
+   * kept, to be discarded again, resumed or started.
+   */
   readonly discard: () => Promise<void>;
   readonly clear: () => void;
   /** Stops at once without calling the server, because the visitor has left. */
   readonly forget: () => void;
-};
-
-export type Sending = {
-  readonly path: string;
-  readonly headers: { readonly [name: string]: string };
-  readonly body: Blob;
-  readonly onSent: (bytes: number) => void;
-  readonly signal: AbortSignal;
 };
 
 export type UploadsDependencies = {
@@ -141,14 +138,16 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
     async resume(file) {
       const upload = readKept(storage);
       if (upload === null) return state.set({ status: "idle" });
+      stop = new AbortController();
+      const { signal } = stop;
       const [first = ""] = upload.parts;
       const isSame =
         isSameFile(upload, file) &&
         (first === "" || (await digestOf(file.slice(0, upload.partBytes))) === first);
       // The visitor may have left, or discarded it, meanwhile.
-      if (readKept(storage)?.jobId !== upload.jobId) return;
+      if (signal.aborted) return;
       if (!isSame) throw new Refusal(`This is not the file ${upload.name} as it was.`, NOT_THE_FILE);
-      await run((signal) => parts.send(file, upload, signal));
+      await run((sending) => parts.send(file, upload, sending));
     },
     async start() {
       const upload = readKept(storage);
@@ -156,11 +155,18 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
       await run((signal) => parts.start(upload, signal));
     },
     async discard() {
-      stop.abort(new DOMException("discarded", "AbortError"));
+      const end = () => stop.abort(new DOMException("discarded", "AbortError"));
+      end();
       const left = readKept(storage);
-      writeKept(storage, null);
-      state.set({ status: "idle" });
-      if (left !== null) await api.remove(`/v1/jobs/${left.jobId}`);
+      const failure = left === null ? null : await eraseUpload(api, left.jobId);
+      const last = readKept(storage);
+      // The visitor may have left meanwhile, or have chosen the file again.
+      if (last?.jobId === left?.jobId) {
+        end();
+        if (failure === null) writeKept(storage, null);
+        state.set(stateOf(failure === null ? null : last));
+      }
+      if (failure !== null) throw failure;
     },
     clear: () => state.set({ status: "idle" }),
     forget() {

@@ -20,23 +20,29 @@ export function UploadProgress({
   readonly onBack: () => void;
 }) {
   const { uploads, goTo } = useConsole();
-  const action = useAction();
+  const resuming = useAction();
+  // A resumed upload runs to its end: what ends it before is an action of its own.
+  const discarding = useAction();
   useEffect(() => {
     if (upload.status !== "started") return;
     uploads.clear();
     onBack();
     goTo("lists", upload.jobId);
   }, [upload]);
-  const discard = () => action.run(uploads.discard);
+  const discard = () => discarding.run(uploads.discard);
   switch (upload.status) {
     case "sending":
-      return <Sending upload={upload} onDiscard={discard} />;
+      return <Sending upload={upload} isDiscarding={discarding.isRunning} onDiscard={discard} />;
     case "interrupted":
       return (
         <Interrupted
           upload={upload}
-          failure={action.failure}
-          onFile={(file) => action.run(() => uploads.resume(file))}
+          failure={discarding.failure ?? resuming.failure}
+          isDiscarding={discarding.isRunning}
+          onFile={(file) => {
+            discarding.fail(null);
+            return resuming.run(() => uploads.resume(file));
+          }}
           onDiscard={discard}
         />
       );
@@ -56,9 +62,11 @@ export function UploadProgress({
 
 function Sending({
   upload: { name, size, sent, isWaiting },
+  isDiscarding,
   onDiscard,
 }: {
   readonly upload: Extract<UploadState, { status: "sending" }>;
+  readonly isDiscarding: boolean;
   readonly onDiscard: () => unknown;
 }) {
   const share = size === 0 ? 1 : sent / size;
@@ -69,7 +77,7 @@ function Sending({
         <p role="status">
           {share >= 1 ? "All is sent; the server reads the rows." : `${bytesOf(sent)} of ${bytesOf(size)}`}
         </p>
-        <Button look="small danger" onPress={onDiscard}>
+        <Button look="small danger" isOff={isDiscarding} onPress={onDiscard}>
           Stop and discard
         </Button>
       </div>
@@ -83,11 +91,13 @@ function Sending({
 function Interrupted({
   upload: { kept },
   failure,
+  isDiscarding,
   onFile,
   onDiscard,
 }: {
   readonly upload: Extract<UploadState, { status: "interrupted" }>;
   readonly failure: string | null;
+  readonly isDiscarding: boolean;
   readonly onFile: (file: File) => unknown;
   readonly onDiscard: () => unknown;
 }) {
@@ -104,7 +114,7 @@ function Interrupted({
       />
       <Failure message={failure} />
       <div class="row">
-        <Button look="small danger" onPress={onDiscard}>
+        <Button look="small danger" isOff={isDiscarding} onPress={onDiscard}>
           Discard what was sent
         </Button>
       </div>
