@@ -1,4 +1,5 @@
 import type { Api } from "../wire/api.ts";
+import { unbroken } from "../wire/refusal.ts";
 import { createDomainLines, createDomainRecords } from "./domain-rows.ts";
 import { type Filter, queryOf } from "./filter.ts";
 import { createFormulaGuard } from "./formulas.ts";
@@ -9,19 +10,23 @@ export type DownloadForm = "csv" | "spreadsheet" | "ndjson";
 /** Pieces of this size are given to the browser, which keeps large ones on the disk. */
 const PIECE_BYTES = 8_388_608;
 
-/** Reads the results of a list into a file, piece by piece, and offers it to be kept. */
-export async function download(
-  api: Api,
-  options: {
-    readonly jobId: string;
-    readonly name: string;
-    readonly form: DownloadForm;
-    readonly filter: Filter;
-    readonly onBytes: (bytes: number) => void;
-    readonly signal: AbortSignal;
-  },
-): Promise<void> {
-  const { jobId, name, form, filter, onBytes, signal } = options;
+export type Download = {
+  readonly jobId: string;
+  readonly name: string;
+  readonly form: DownloadForm;
+  readonly filter: Filter;
+  readonly onBytes: (bytes: number) => void;
+  /** Offers the file to be kept. */
+  readonly offer: (file: Blob, name: string) => void;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Reads the results of a list into a file, piece by piece, and offers it to be kept. Returns whether the list was
+ * complete; else the file has what was finished by then. Throws Refusal, Unreachable, or the reason of the signal.
+ */
+export async function download(api: Api, options: Download): Promise<boolean> {
+  const { jobId, name, form, filter, onBytes, offer, signal } = options;
   const format = form === "ndjson" ? "ndjson" : "csv";
   const read = (wanted: string) =>
     api.open(`/v1/jobs/${jobId}/results?${queryOf(filter, wanted)}`, { headers: { Accept: "*/*" }, signal });
@@ -34,7 +39,7 @@ export async function download(
   let bytes = 0;
   const reader = stream.getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await unbroken(reader.read());
     if (done) break;
     piece.push(value);
     pieceBytes += value.byteLength;
@@ -48,6 +53,7 @@ export async function download(
   }
   onBytes(bytes);
   offer(new Blob([...blobs, ...piece], { type }), `${name.replace(/\.\w+$/, "")}-results.${format}`);
+  return reply.headers.get("X-Job-Complete") !== "false";
 }
 
 /** Rewrites a text that comes in pieces. */
@@ -81,15 +87,4 @@ function rewritten(reply: Response, all: readonly Rewriting[]): ReadableStream<U
     );
   }
   return texts.pipeThrough(new TextEncoderStream());
-}
-
-const KEPT_MS = 60_000;
-
-function offer(blob: Blob, name: string): void {
-  const address = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), KEPT_MS);
 }

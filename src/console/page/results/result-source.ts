@@ -1,5 +1,6 @@
 import type { Api } from "../wire/api.ts";
 import type { ResultRow } from "../wire/bodies.ts";
+import { unbroken } from "../wire/refusal.ts";
 
 /** Reads any range of rows of a finished list by byte ranges, with a small cache. */
 export type ResultSource = {
@@ -44,7 +45,7 @@ export function createResultSource(api: Api, jobId: string, rowCount: number): R
     });
     const total = Number(/\/(\d+)$/.exec(reply.headers.get("Content-Range") ?? "")?.[1]);
     if (Number.isFinite(total)) totalBytes = total;
-    const held = new Uint8Array(await reply.arrayBuffer());
+    const held = new Uint8Array(await unbroken(reply.arrayBuffer()));
     let at = start === 0 ? 0 : held.indexOf(NEWLINE) + 1;
     if (start !== 0 && at === 0) return null;
     const decoder = new TextDecoder();

@@ -4,15 +4,17 @@ import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
+import { useReturns } from "../state/use-returns.ts";
 import { countOf } from "../text/format.ts";
 import { itemOf, statusOf, whyOf } from "../text/result-words.ts";
 import { messageOf } from "../wire/api.ts";
 import type { Job, ResultRow } from "../wire/bodies.ts";
+import { Unreachable } from "../wire/refusal.ts";
 import { type Filter, isFiltered } from "./filter.ts";
 import { ResultDialog } from "./result-dialog.tsx";
 import { createResultSource } from "./result-source.ts";
 import { ROWS_IN_VIEW } from "./row-scroll.ts";
-import { FILTERED_ROWS_MAX, useFiltered } from "./use-filtered.ts";
+import { FILTERED_ROWS_MAX, type Filtered, useFiltered } from "./use-filtered.ts";
 import { VirtualTable } from "./virtual-table.tsx";
 
 /** Rows that are read around those in view. */
@@ -35,7 +37,8 @@ export function ResultTable({ job, filter }: { readonly job: Job; readonly filte
 }
 
 function RangedTable({ job }: { readonly job: Job }) {
-  const { api } = useConsole();
+  const { api, connection } = useConsole();
+  const returns = useReturns();
   const source = useMemo(() => createResultSource(api, job.job_id, job.counts.rows), [api, job.job_id]);
   const [held, setHeld] = useState<{ first: number; rows: readonly ResultRow[] }>({ first: 0, rows: [] });
   const [failure, setFailure] = useState<string | null>(null);
@@ -51,15 +54,20 @@ function RangedTable({ job }: { readonly job: Job }) {
         const from = Math.max(0, first - MARGIN_ROWS);
         source.rows(from + 1, count + 2 * MARGIN_ROWS, stop.signal).then(
           (rows) => {
-            if (!stop.signal.aborted) setHeld({ first: from, rows });
+            if (stop.signal.aborted) return;
+            setHeld({ first: from, rows });
+            setFailure(null);
           },
           (error: unknown) => {
-            if (!stop.signal.aborted) setFailure(messageOf(error));
+            if (stop.signal.aborted) return;
+            if (error instanceof Unreachable) connection.set("lost");
+            setFailure(messageOf(error));
           },
         );
       }, SETTLE_MS);
     },
-    [source],
+    // The rows in view are read again when a lost server is back.
+    [source, returns],
   );
   useEffect(
     () => () => {
@@ -84,27 +92,25 @@ function RangedTable({ job }: { readonly job: Job }) {
 
 const STEPS = 20;
 
-function foundText(count: number, byFilter: boolean): string {
-  const rows = `${countOf(count)} ${nounOf(count, "row")}`;
+function foundText({ rows: { length }, isWhole, isCut, failure }: Filtered, byFilter: boolean): string {
+  const rows = `${countOf(length)} ${nounOf(length, "row")}`;
+  if (failure !== null) return `${countOf(length)} found before the reading broke off.`;
+  if (isCut) return `The first ${countOf(FILTERED_ROWS_MAX)} that match; a download has all of them.`;
+  if (!isWhole) return `${countOf(length)} found, reading on …`;
   if (!byFilter) return `${rows} so far.`;
-  return `${rows} ${count === 1 ? "matches" : "match"}.`;
+  return `${rows} ${length === 1 ? "matches" : "match"}.`;
 }
 
 function FilteredTable({ job, filter }: { readonly job: Job; readonly filter: Filter }) {
-  // While a list runs its first rows are read anew now and then, not at each change.
-  const turn = job.status === "completed" ? "done" : Math.floor(job.progress * STEPS);
-  const { rows, isWhole, isCut, failure } = useFiltered(job.job_id, filter, turn);
+  // While a list runs its first rows are read anew now and then, else at each change.
+  const step = job.status === "running" ? Math.floor(job.progress * STEPS) : job.counts.processed;
+  const filtered = useFiltered(job.job_id, filter, `${job.status} ${step}`);
+  const { rows, failure } = filtered;
   const ignore = useCallback(() => undefined, []);
   return (
     <>
       <Failure message={failure} />
-      <Found>
-        {isCut
-          ? `The first ${countOf(FILTERED_ROWS_MAX)} that match; a download has all of them.`
-          : isWhole
-            ? foundText(rows.length, isFiltered(filter))
-            : `${countOf(rows.length)} found, reading on …`}
-      </Found>
+      <Found>{foundText(filtered, isFiltered(filter))}</Found>
       {rows.length === 0 ? null : (
         <Rows job={job} rowCount={rows.length} rowAt={(at) => rows[at] ?? null} onView={ignore} />
       )}

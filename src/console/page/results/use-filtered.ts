@@ -1,7 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { useConsole } from "../state/console.ts";
+import { useReturns } from "../state/use-returns.ts";
 import { messageOf } from "../wire/api.ts";
 import type { ResultRow } from "../wire/bodies.ts";
+import { Unreachable } from "../wire/refusal.ts";
 import { type Filter, isOfDomain, queryOf } from "./filter.ts";
 import { resultsOf } from "./ndjson-results.ts";
 
@@ -9,6 +11,7 @@ export type Filtered = {
   readonly rows: readonly ResultRow[];
   readonly isWhole: boolean;
   readonly isCut: boolean;
+  /** Why the reading broke off; null where it did not. */
   readonly failure: string | null;
 };
 
@@ -18,11 +21,13 @@ const DRAW_MS = 200;
 const NOTHING: Filtered = { rows: [], isWhole: false, isCut: false, failure: null };
 
 /**
- * Reads the first results that pass a filter, or the first of a list that is not finished; anew at each turn, from which on
- * those of the turn before stay until as many are there. Another filter wants a component of its own.
+ * Reads the first results that pass a filter, or the first of a list that is not finished; anew at each turn and when a
+ * lost server is back, from which on those that were read before stay until as many are there. Another filter wants a
+ * component of its own.
  */
 export function useFiltered(jobId: string, filter: Filter, turn: unknown): Filtered {
-  const { api, now } = useConsole();
+  const { api, connection, now } = useConsole();
+  const returns = useReturns();
   const [filtered, setFiltered] = useState<Filtered>(NOTHING);
   const { status, subStatus, domain } = filter;
   useEffect(() => {
@@ -41,20 +46,24 @@ export function useFiltered(jobId: string, filter: Filter, turn: unknown): Filte
         }
         if (now() - drawnAt < DRAW_MS) continue;
         drawnAt = now();
-        const found = { ...NOTHING, rows: [...rows] };
-        setFiltered((former) => (found.rows.length < former.rows.length ? former : found));
+        const found = [...rows];
+        setFiltered((former) => (found.length < former.rows.length ? former : { ...NOTHING, rows: found }));
       }
       return "whole";
     };
     read().then(
       (end) => setFiltered({ rows, isWhole: true, isCut: end === "cut", failure: null }),
       (error: unknown) => {
-        if (!stop.signal.aborted) {
-          setFiltered({ rows, isWhole: true, isCut: false, failure: messageOf(error) });
-        }
+        if (stop.signal.aborted) return;
+        if (error instanceof Unreachable) connection.set("lost");
+        const failure = messageOf(error);
+        setFiltered((former) => {
+          const most = rows.length < former.rows.length ? former.rows : rows;
+          return { ...NOTHING, rows: most, failure };
+        });
       },
     );
     return () => stop.abort();
-  }, [jobId, status, subStatus, domain, turn]);
+  }, [jobId, status, subStatus, domain, turn, returns]);
   return filtered;
 }

@@ -1,5 +1,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
+import { Unreachable } from "../wire/refusal.ts";
 import { useConsole } from "./console.ts";
+import { useReturns } from "./use-returns.ts";
 
 export type Loading<Value> =
   | { readonly status: "loading" }
@@ -22,6 +24,7 @@ export function useLoad<Value>(
   inputs: readonly unknown[] = [],
 ): Loaded<Value> {
   const { connection } = useConsole();
+  const returns = useReturns();
   const [state, setState] = useState<Loading<Value>>({ status: "loading" });
   const [turn, setTurn] = useState(0);
   useEffect(() => {
@@ -31,18 +34,14 @@ export function useLoad<Value>(
         if (!stop.signal.aborted) setState({ status: "ready", value });
       },
       (error: unknown) => {
-        if (!stop.signal.aborted) setState({ status: "failed", error });
+        if (stop.signal.aborted) return;
+        // The server is asked until it is back: also one whose reply broke off.
+        if (error instanceof Unreachable) connection.set("lost");
+        setState({ status: "failed", error });
       },
     );
     return () => stop.abort();
-  }, [turn, ...inputs]);
-  useEffect(
-    () =>
-      connection.subscribe(() => {
-        if (connection.get() === "up") setTurn((count) => count + 1);
-      }),
-    [connection],
-  );
+  }, [turn, returns, ...inputs]);
   const reload = useCallback(() => setTurn((count) => count + 1), []);
   const replace = useCallback((value: Value) => setState({ status: "ready", value }), []);
   return { state, reload, replace };

@@ -1,8 +1,9 @@
 import { useRef, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
-import { Failure } from "../parts/notice.tsx";
+import { Failure, Notice } from "../parts/notice.tsx";
 import { type DownloadForm, download } from "../results/download.ts";
 import { type Filter, isFiltered } from "../results/filter.ts";
+import { offerFile } from "../results/offered-file.ts";
 import { useConsole } from "../state/console.ts";
 import { useAction } from "../state/use-action.ts";
 import { bytesOf } from "../text/format.ts";
@@ -19,23 +20,26 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
   const { api } = useConsole();
   const action = useAction();
   const [bytes, setBytes] = useState(0);
+  const [isPartial, setPartial] = useState(false);
   const stop = useRef<AbortController | null>(null);
   const begin = (form: DownloadForm) =>
     action.run(async () => {
       setBytes(0);
+      setPartial(false);
       const controller = new AbortController();
       stop.current = controller;
       const { signal } = controller;
       const name = job.name ?? job.job_id;
       try {
-        await download(api, { jobId: job.job_id, name, form, filter, onBytes: setBytes, signal });
+        const wanted = { jobId: job.job_id, name, form, filter };
+        setPartial(!(await download(api, { ...wanted, onBytes: setBytes, offer: offerFile, signal })));
       } catch (error) {
         if (!signal.aborted) throw error;
       }
     });
   return (
     <div class="stack download">
-      <h3>{isFiltered(filter) ? "Download the filtered rows" : "Download all rows"}</h3>
+      <h3>{titleOf(job, filter)}</h3>
       <div class="row">
         {FORMS.map(([form, text]) => (
           <Button key={form} isOff={action.isRunning} onPress={() => begin(form)}>
@@ -52,6 +56,11 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
         </div>
       ) : null}
       <Failure message={action.failure} />
+      {isPartial ? (
+        <Notice kind="warn">
+          The list was not complete: the file has only the rows that were finished by then.
+        </Notice>
+      ) : null}
       <p class="hint">
         In “CSV for spreadsheets” an apostrophe stands before every cell that a spreadsheet would run as a
         formula, by whichever separator it goes (those that begin with =, +, −, @, a tab or a line end). “CSV”
@@ -60,4 +69,10 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
       </p>
     </div>
   );
+}
+
+function titleOf({ status }: Job, filter: Filter): string {
+  const isComplete = status === "completed";
+  if (isFiltered(filter)) return `Download the filtered rows${isComplete ? "" : " so far"}`;
+  return isComplete ? "Download all rows" : "Download the rows so far";
 }

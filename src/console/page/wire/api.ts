@@ -1,6 +1,6 @@
 import type { Store } from "../state/store.ts";
 import { isOvertaken } from "./overtaken.ts";
-import { mayPass, Refusal, refusalOf, Unreachable } from "./refusal.ts";
+import { mayPass, Refusal, refusalOf, Unreachable, unbroken } from "./refusal.ts";
 import { createSubmissionKeys } from "./submission-keys.ts";
 
 /**
@@ -112,7 +112,7 @@ export function createApi({ fetch, key, onKeyRefused, connection }: ApiDependenc
     read: <Body>(path: string, signal?: AbortSignal) =>
       ofVisit(async () => {
         const reply = await open(path, signal === undefined ? {} : { signal });
-        return (await reply.json()) as Body;
+        return (await unbroken(reply.json())) as Body;
       }),
     async send<Body>(method: "POST" | "PATCH" | "PUT", path: string, body?: unknown) {
       const json = { "Content-Type": "application/json" };

@@ -18,6 +18,16 @@ export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
+/** Returns what is read of a reply. Throws Unreachable where it breaks off, which browsers say by a TypeError. */
+export async function unbroken<Read>(reading: Promise<Read>): Promise<Read> {
+  try {
+    return await reading;
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new Unreachable("The server's reply broke off.", { cause });
+  }
+}
+
 /** What a proxy says of the call itself: sent again it is refused again. */
 const TOO_LARGE = 413;
 
