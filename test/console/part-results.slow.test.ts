@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { HTTPRequest } from "puppeteer-core";
 import { CHROMIUM } from "../support/browser.ts";
 import { answerCalls, jsonReply } from "../support/console-calls.ts";
 import { type BrowsedServer, openConsole, startBrowsedServer } from "../support/console-page.ts";
@@ -118,6 +119,31 @@ describe.skipIf(CHROMIUM === null)("a part of the results in the console", () =>
       await tab.page.evaluate("window.breaks = false");
       await tab.sees("user.0@good.com");
       await tab.page.waitForFunction('document.querySelector(".results .notice") === null');
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test.each(["Overview", "Sign out"])(
+    "is downloaded no further once its view is left by “%s”",
+    async (words) => {
+      await using tab = await open();
+      const arrival = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
+      const isDownload = (request: HTTPRequest) => request.url().includes("/results?format=csv");
+      tab.page.on("requestfailed", (request) => {
+        if (isDownload(request)) end.resolve();
+      });
+      await answerCalls(tab, (_, request) => {
+        if (!isDownload(request)) return undefined;
+        arrival.resolve();
+        return null;
+      });
+      await tab.goTo(`lists/${job.job_id}`);
+      await tab.sees(`Rows 1 to 14 of ${ROWS}`);
+      await tab.press("CSV");
+      await arrival.promise;
+      await tab.press(words);
+      await end.promise;
     },
     TEST_TIMEOUT_MS,
   );

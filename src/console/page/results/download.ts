@@ -25,7 +25,21 @@ export type Download = {
  * Reads the results of a list into a file, piece by piece, and offers it to be kept. Returns whether the list was
  * complete; else the file has what was finished by then. Throws Refusal, Unreachable, or the reason of the signal.
  */
-export async function download(api: Api, options: Download): Promise<boolean> {
+export async function download(api: Api, { signal, ...options }: Download): Promise<boolean> {
+  // Where one of two replies ends early, the other is not left open.
+  const own = new AbortController();
+  const end = () => own.abort(signal.reason);
+  signal.throwIfAborted();
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    return await downloadUntil(api, { ...options, signal: own.signal });
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+  }
+}
+
+async function downloadUntil(api: Api, options: Download): Promise<boolean> {
   const { jobId, name, form, filter, onBytes, offer, signal } = options;
   const format = form === "ndjson" ? "ndjson" : "csv";
   const read = (wanted: string) =>
@@ -51,6 +65,7 @@ export async function download(api: Api, options: Download): Promise<boolean> {
       onBytes(bytes);
     }
   }
+  signal.throwIfAborted();
   onBytes(bytes);
   offer(new Blob([...blobs, ...piece], { type }), `${name.replace(/\.\w+$/, "")}-results.${format}`);
   return reply.headers.get("X-Job-Complete") !== "false";

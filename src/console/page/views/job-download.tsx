@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Failure, Notice } from "../parts/notice.tsx";
 import { type DownloadForm, download } from "../results/download.ts";
@@ -15,13 +15,14 @@ const FORMS: readonly (readonly [DownloadForm, string])[] = [
   ["ndjson", "NDJSON"],
 ];
 
-/** Downloads of the results, all or as they are filtered. */
+/** Downloads of the results, all or as they are filtered. One that runs ends with the view. */
 export function JobDownload({ job, filter }: { readonly job: Job; readonly filter: Filter }) {
   const { api } = useConsole();
   const action = useAction();
   const [bytes, setBytes] = useState(0);
   const [isPartial, setPartial] = useState(false);
   const stop = useRef<AbortController | null>(null);
+  useEffect(() => () => stop.current?.abort(), []);
   const begin = (form: DownloadForm) =>
     action.run(async () => {
       setBytes(0);
