@@ -35,9 +35,10 @@ export function DeliveriesCard({ path, turn }: { readonly path: string; readonly
     page.state.value.data.some(({ state }) => state === "pending" || state === "sending");
   useEffect(() => {
     if (!isMoving) return;
-    const timer = setInterval(page.reload, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [isMoving, page.reload]);
+    // Begun after each reply: a reload ends the one before it, which may take longer.
+    const timer = setTimeout(page.reload, REFRESH_MS);
+    return () => clearTimeout(timer);
+  }, [page.state, page.reload]);
   const replay = ({ delivery_id }: Delivery) =>
     action.run(async () => {
       await api.send<Delivery>("POST", `${path}/deliveries/${delivery_id}/replay`);

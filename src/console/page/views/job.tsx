@@ -46,7 +46,7 @@ function JobDetails({ first }: { readonly first: Job }) {
   const [job, setJob] = useState(first);
   const ended = isEnded(job);
   useEffect(() => {
-    if (ended || job.status === "receiving") return;
+    if (ended) return;
     const stop = new AbortController();
     void watchJob(api, first.job_id, setJob, stop.signal);
     return () => stop.abort();
