@@ -72,7 +72,7 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
           if (options.gathersArrivals === true) arrivals.left();
         }
         if (!call.streaming) call.finish(response.status);
-        const unread = unreadBytes(request, response.status);
+        const unread = unreadBytes(request, response.status, call.isBodyLeft);
         if (unread > 0 && (await unreadBodies.pass(call, unread)))
           response.headers.set("Connection", "close");
         return response;

@@ -23,6 +23,8 @@ export type Call = {
   units: number;
   /** Headers of the reply, whether it succeeds or is refused. */
   readonly headers: { [name: string]: string };
+  /** True from the first part of a body that is read part by part until its end was reached. */
+  isBodyLeft: boolean;
   /** True for a streamed reply, whose stream calls `finish` at its end. */
   streaming: boolean;
   readonly finish: (status: number, outcome?: CallOutcome) => void;

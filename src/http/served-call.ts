@@ -49,6 +49,7 @@ export class ServedCall implements Call {
   readonly headers: { [name: string]: string };
   account: Account | null = null;
   units = 0;
+  isBodyLeft = false;
   streaming = false;
   readonly #dependencies: ServedCallDependencies;
   readonly #startedMs: number;

@@ -34,13 +34,27 @@ const HELD_MS = 1_000;
 const HELD_MAX = 4_096;
 const CALLERS_MAX = 10_000;
 
-/** Returns how many bytes a reply with this status leaves unread, infinitely many where nothing says it; 0 where they are few. */
-export function unreadBytes(request: Request, status: number): number {
+/** Yields the parts of a call's body. Until their end is reached, the call counts as one that leaves its body halfway. */
+export async function* untilEnd(
+  call: Pick<Call, "isBodyLeft">,
+  parts: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  call.isBodyLeft = true;
+  yield* parts;
+  call.isBodyLeft = false;
+}
+
+/**
+ * Returns how many bytes a reply with this status leaves unread, infinitely many where nothing says it; 0 where they are
+ * few. `isBodyLeft` says that the body was left before its end, whatever the status.
+ */
+export function unreadBytes(request: Request, status: number, isBodyLeft = false): number {
   const { headers } = request;
   const declared = headers.get("content-length");
   if (declared === null && !headers.has("transfer-encoding")) return 0;
   const bytes = Number(declared ?? Number.POSITIVE_INFINITY);
-  if (bytes <= UNREAD_BYTES_MIN || (request.bodyUsed && !isLeftHalfway(headers, status))) return 0;
+  if (bytes <= UNREAD_BYTES_MIN) return 0;
+  if (request.bodyUsed && !isBodyLeft && !isLeftHalfway(headers, status)) return 0;
   // The same length that is sent twice arrives as a list.
   return Number.isNaN(bytes) ? Number.POSITIVE_INFINITY : bytes;
 }

@@ -12,7 +12,7 @@ const COUNT = 16_000;
 function runOf(results: BatchRun["results"]): BatchRun {
   const call: Call = {
     ...{ id: "one", request: new Request("http://localhost/"), route: "/v1/email/batch", params: {} },
-    ...{ bearer: null, account: null, units: 0, headers: {}, streaming: false },
+    ...{ bearer: null, account: null, units: 0, headers: {}, isBodyLeft: false, streaming: false },
     clientAddress: () => "127.0.0.1",
     suspendIdleTimeout: () => undefined,
     finish: () => undefined,

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createUnreadBodies, unreadBytes } from "../../src/http/unread-bodies.ts";
+import { readdirSync } from "node:fs";
+import { createUnreadBodies, unreadBytes, untilEnd } from "../../src/http/unread-bodies.ts";
 import { testBoundary } from "../support/boundary.ts";
-import { openRaw } from "../support/raw-http.ts";
+import { until } from "../support/caller.ts";
+import { jsonOf } from "../support/json.ts";
+import { openRaw, type RawConnection } from "../support/raw-http.ts";
+import { startTestServer } from "../support/server.ts";
 
 const MEGABYTE = 1_048_576;
 
@@ -28,6 +32,17 @@ describe("the unread bytes after a reply", () => {
       0, 0, 0, 70_000, 70_000,
     ]);
   });
+});
+
+test("a body that its call leaves halfway is unread, whatever it is answered with", async () => {
+  const headers = { "content-length": "70000" };
+  const request = new Request("http://localhost/", { method: "POST", headers, body: "a".repeat(70_000) });
+  const call = { isBodyLeft: false };
+  const parts = untilEnd(call, request.body ?? new ReadableStream());
+  await parts.next();
+  expect([400, 404].map((status) => unreadBytes(request, status, call.isBodyLeft))).toEqual([70_000, 70_000]);
+  for await (const _ of parts);
+  expect(unreadBytes(request, 400, call.isBodyLeft)).toBe(0);
 });
 
 describe("unread bodies", () => {
@@ -65,6 +80,14 @@ describe("unread bodies", () => {
   });
 });
 
+/** Sends parts of a megabyte until the connection closes, 400 at most; returns how many were sent. */
+async function sendOn(connection: RawConnection): Promise<number> {
+  const part = new TextEncoder().encode(`100000\r\n${"a\n".repeat(MEGABYTE / 2)}\r\n`);
+  let sent = 0;
+  for (; sent < 400 && !connection.isClosed(); sent += 1) await connection.writeAll(part);
+  return sent;
+}
+
 describe("a body without an end", () => {
   test.each(["GET", "POST"])("is not drained after a reply to %s: the connection closes", async (method) => {
     const boundary = testBoundary();
@@ -76,12 +99,33 @@ describe("a body without an end", () => {
     });
     using connection = await openRaw(server.url.href);
     connection.write(`${method} / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
-    const part = new TextEncoder().encode(`100000\r\n${"a".repeat(MEGABYTE)}\r\n`);
-    let sent = 0;
-    for (; sent < 400 && !connection.isClosed(); sent += 1) await connection.writeAll(part);
+    const sent = await sendOn(connection);
     expect(connection.received()).toStartWith("HTTP/1.1 200");
     expect(connection.received()).toContain("Connection: close");
     expect(sent).toBeLessThan(200);
+  });
+
+  test("is not drained once a row of its job is refused, or the job of its part is gone", async () => {
+    await using server = await startTestServer();
+    const key = await server.signUp("free");
+    const open = async (call: string) => {
+      const connection = await openRaw(server.url);
+      const head = `Host: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: text/plain`;
+      connection.write(`${call} HTTP/1.1\r\n${head}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      return connection;
+    };
+    using rows = await open("POST /v1/jobs");
+    expect(await sendOn(rows)).toBeLessThan(200);
+    expect(rows.received()).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s);
+    const created = await server.call("/v1/jobs?upload=parts", { key, method: "POST" });
+    const path = `/v1/jobs/${(await jsonOf<{ job_id: string }>(created)).job_id}`;
+    using part = await open(`PUT ${path}/parts/1`);
+    await part.writeAll(new TextEncoder().encode("1\r\na\r\n"));
+    const names = () => readdirSync(server.dataDir, { recursive: true, encoding: "utf8" });
+    await until("file of the part", () => names().some((name) => name.endsWith(".new")));
+    expect((await server.call(path, { key, method: "DELETE" })).status).toBe(204);
+    expect(await sendOn(part)).toBeLessThan(200);
+    expect(part.received()).toMatch(/^HTTP\/1\.1 404 .*Connection: close/s);
   });
 
   test("that ends after all keeps its connection", async () => {

@@ -11,6 +11,7 @@ import { withinSilence } from "../bodies/silence.ts";
 import type { Call } from "../call.ts";
 import type { Idempotent } from "../idempotent.ts";
 import type { Reply } from "../reply.ts";
+import { untilEnd } from "../unread-bodies.ts";
 import { jobReply } from "./job-reply.ts";
 import { formOf, type JobRequestReader, withCharset } from "./job-request.ts";
 
@@ -60,7 +61,7 @@ export async function createFromBody(
   const hash = new Bun.CryptoHasher("sha256");
   // The job of a caller who left without a word would count among those that its account may have, for a day.
   const slices = withinSilence(
-    slicesOf(call.request, { turn: () => turns.turnOf(accountId) }),
+    untilEnd(call, slicesOf(call.request, { turn: () => turns.turnOf(accountId) })),
     readerStallMs,
   );
   await turns.turnOf(accountId);

@@ -16,6 +16,7 @@ import { digestCheck } from "../bodies/digest-check.ts";
 import type { Call } from "../call.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
 import type { Reply } from "../reply.ts";
+import { untilEnd } from "../unread-bodies.ts";
 import { jobReply } from "./job-reply.ts";
 import { type JobRequestReader, knownForm, readUpload, withCharset } from "./job-request.ts";
 
@@ -71,7 +72,7 @@ export async function putPart(
     throw partTooLarge();
   }
   await uploads.requireReceiving(account.accountId, jobId);
-  const body = request.body === null ? null : digested(request.body, digest.update);
+  const body = request.body === null ? null : untilEnd(call, digested(request.body, digest.update));
   const turn = () => turns.turnOf(account.accountId);
   const decoded = body === null ? nothing() : encoding === null ? body : decodedParts(body, encoding, turn);
   const uploaded = { jobId, n, form: knownForm(request), charset, check: digest.check };
