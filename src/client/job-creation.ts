@@ -39,11 +39,13 @@ export async function createInParts(
   if (typeof idempotencyKey === "string") {
     return namingJob(jobId, () => continueUpload(calls, jobId, parts, signal));
   }
+  let isSent = false;
   try {
     await sendParts(calls, jobId, parts, signal);
+    isSent = true;
     return await calls.startJob(jobId, options);
   } catch (error) {
-    if (mayBeStarted(error)) throw naming(error, jobId);
+    if (isOutcomeUnknown(error) || (isSent && mayBeStarted(error))) throw naming(error, jobId);
     // Left behind it would count among the account's jobs for a day. Who aborts does not wait for it.
     const dropped = calls.deleteJob(jobId).catch(() => {});
     if (signal?.aborted !== true) await dropped;
@@ -98,12 +100,16 @@ function isOfStarted(error: unknown): boolean {
   return error instanceof RefusedError && STARTED.includes(error.code);
 }
 
-/** Whether the server may go on with a start, or cannot be reached to drop the job. A proxy's 4xx is no start. */
-function mayBeStarted(error: unknown): boolean {
-  if (error instanceof UnreachableError) return true;
-  if (!(error instanceof RefusedError)) return false;
-  if (error.code === "idempotency_in_progress") return true;
+/** Whether nothing is known of what the server did: it is out of reach, or a proxy answered, but for a proxy's own 4xx. */
+function isOutcomeUnknown(error: unknown): boolean {
+  if (!(error instanceof RefusedError)) return error instanceof UnreachableError;
   return error.code === UNREADABLE && (error.status < 400 || error.status >= 500);
+}
+
+/** Whether a start may go on whose repetition was refused with this: its first reply may have been lost. */
+function mayBeStarted(error: unknown): boolean {
+  if (!(error instanceof RefusedError)) return false;
+  return error.code === "idempotency_in_progress" || error.code === "rate_limited" || error.status >= 500;
 }
 
 async function namingJob(jobId: string, work: () => Promise<Job>): Promise<Job> {

@@ -308,6 +308,9 @@ describe("createJob", () => {
   test.each([
     ["without a reply", () => Promise.reject(new TypeError("gone")) as never, "UnreachableError"],
     ["that still runs", refusal(409, "idempotency_in_progress"), "RefusedError"],
+    ["over the rate of calls", refusal(429, "rate_limited"), "RefusedError"],
+    ["that finds no room", refusal(503, "overloaded"), "RefusedError"],
+    ["that a fault has met", refusal(500, "internal_error"), "RefusedError"],
     ["that a proxy answered", () => new Response("<h1>Time-out</h1>", { status: 504 }), "RefusedError"],
   ])("keeps a job whose start may succeed, and says its id: a start %s", async (_, answer, name) => {
     const { client, calls } = startedWith(answer);
