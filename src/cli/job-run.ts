@@ -1,4 +1,4 @@
-import { createClient } from "../client/client.ts";
+import { type Client, createClient } from "../client/client.ts";
 import type { Job } from "../client/contract-types.ts";
 import { RefusedError, UNREADABLE, UnreachableError } from "../client/failure.ts";
 import { hasEnded } from "../client/job-watch.ts";
@@ -51,16 +51,10 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
     }
     progress.stop();
     progress = progressOf(run, dependencies, job.counts.rows);
-    let isComingBack = run.resume || run.job.attach !== null;
-    for await (const seen of client.watchJob(job.job_id)) {
+    for await (const seen of watched(client, job.job_id, run.resume || run.job.attach !== null)) {
       job = seen;
       const { processed } = seen.counts;
       progress.update({ rows: processed, bytes: processed });
-      if (seen.status !== "paused" || seen.status_reason === "storage") continue;
-      // Resume a paused job: without units it pauses again.
-      if (!isComingBack || seen.status_reason !== "out_of_units") break;
-      isComingBack = false;
-      await client.resumeJob(seen.job_id);
     }
     progress.stop();
     if (job.status !== "completed") throw unfinished(run, job);
@@ -72,6 +66,25 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
     if (!(failure instanceof CliError) || jobId === null || !isPassing(error)) throw failure;
     throw new CliError(`${failure.message} Come back with: ${wayBack(run, jobId)}`, failure.exitCode);
   }
+}
+
+/** Yields the job until it ends or stays paused. One without units is resumed once where the run comes back to it. */
+async function* watched(
+  client: Client,
+  jobId: string,
+  isComingBack: boolean,
+): AsyncGenerator<Job, void, undefined> {
+  let isResumed = false;
+  for await (const job of client.watchJob(jobId)) {
+    yield job;
+    if (job.status !== "paused" || job.status_reason === "storage") continue;
+    if (!isComingBack || job.status_reason !== "out_of_units") return;
+    await client.resumeJob(jobId);
+    isResumed = true;
+    break;
+  }
+  // Without units it pauses again at once, as it was seen already: only another stream of its events begins with that.
+  if (isResumed) yield* watched(client, jobId, false);
 }
 
 /** Whether the server keeps the job, and may go on with it: later, or with more units. */

@@ -79,6 +79,15 @@ describe("a file as a job", () => {
     );
     const again = await room.run(args, { env });
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("use --resume to go on")]);
+    // Without units it is paused again before anything is seen of it.
+    for (const back of [
+      [...args, "--resume"],
+      ["long.csv", "--server", server.url, "--attach", jobId],
+    ]) {
+      const still = await room.run(back, { env });
+      const paused = expect.stringContaining("The job is paused after 940 of 990 rows");
+      expect([still.exitCode, still.stderr]).toEqual([3, paused]);
+    }
     await client.changePlan({ plan: "starter" });
     const resumed = await room.run([...args, "--resume"], { env });
     expect(resumed.exitCode).toBe(0);
