@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import type { Client } from "../client/client.ts";
 import type { Job, JobFields } from "../client/contract-types.ts";
 import { RefusedError } from "../client/failure.ts";
+import { isOfStarted } from "../client/job-creation.ts";
 import { partsOf } from "../client/job-input.ts";
 import { listNameOf } from "../tables/list-name.ts";
 import { CliError } from "./failure.ts";
@@ -119,7 +120,10 @@ export async function uploadItems({ client, run, progress }: Upload, begun: JobS
       state = { ...state, parts: [...state.parts, digest] };
       writeJobState(output, state);
     }
-    await client.putJobPart(begun.jobId, n, part);
+    await client.putJobPart(begun.jobId, n, part).catch((error: unknown) => {
+      // The run that sent it has started the job, and that start may still go on: it is joined below.
+      if (known === undefined || !isOfStarted(error)) throw error;
+    });
   }
   // The server would join the parts behind the end of a shorter file with it.
   if (n < begun.parts.length) throw otherInput();

@@ -96,7 +96,8 @@ async function sendParts(
   if (failures.length > 0) throw failures[0];
 }
 
-function isOfStarted(error: unknown): boolean {
+/** Whether a part, or a start, is refused with this as the job was started before. */
+export function isOfStarted(error: unknown): boolean {
   return error instanceof RefusedError && STARTED.includes(error.code);
 }
 

@@ -24,10 +24,10 @@ async function halfSent(parts: readonly (readonly string[])[], fields = {}) {
   const client = createClient({ baseUrl: server.url, apiKey: env.ASSAY_API_KEY });
   const { job_id: jobId } = await client.createUpload("application/x-ndjson", { dns: false, ...fields });
   for (const [at, part] of parts.entries()) await client.putJobPart(jobId, at + 1, bytesOf(part));
-  const keep = (output: string, digests: readonly string[]) =>
+  const keep = (output: string, digests: readonly string[], at = server.url) =>
     room.write(
       `${output}.job`,
-      JSON.stringify({ version: 1, jobId, server: server.url, task: TASK, parts: digests }),
+      JSON.stringify({ version: 1, jobId, server: at, task: TASK, parts: digests }),
     );
   return { env, client, jobId, keep, attached: ["--server", server.url, "--attach", jobId] };
 }
@@ -84,4 +84,27 @@ test("the last part that was being sent when the run ended is sent again", async
   const args = ["last.txt", "--no-dns", "-q", "-o", "last.csv", "--server", server.url, "--job", "--resume"];
   expect(await room.run(args, { env })).toEqual({ exitCode: 0, stdout: "", stderr: "" });
   expect((await client.job(jobId)).counts.rows).toBe(2);
+});
+
+test("a run that comes back while the start of its job goes on joins it", async () => {
+  const rows = ["ann@good.com", "bob@good.com"];
+  const { env, client, jobId, keep } = await halfSent([rows]);
+  await using relay = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const { method, url, headers } = request;
+      const body = method === "PUT" ? await request.bytes() : null;
+      // The former run's start arrives between what this one asks for and what it sends.
+      if (method === "PUT") await client.startJob(jobId);
+      const { pathname, search } = new URL(url);
+      return fetch(server.url + pathname + search, { method, headers, body, decompress: false });
+    },
+  });
+  await room.write("joined.txt", rows.join("\n"));
+  await keep("joined.csv", [digestOf(rows)], relay.url.origin);
+  const args = ["joined.txt", "--no-dns", "-q", "-o", "joined.csv", "--server", relay.url.origin];
+  const ran = await room.run([...args, "--job", "--resume"], { env });
+  expect(ran).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  expect((await client.jobs()).data.map(({ job_id }) => job_id)).toEqual([jobId]);
 });
