@@ -48,7 +48,8 @@ const OWN_ATTEMPT_WAIT_MAX_MS = 900_000;
  * Sends calls. 429 and 503 are sent again after their Retry-After; a broken connection, and what a proxy answers in the
  * place of the server, only where sending twice is harmless: a GET, PUT or DELETE, or a POST with an idempotency key.
  * An own attempt that runs on after its reply was lost is waited for, up to 15 minutes; a 409 that is not of an own
- * attempt is thrown at once. Throws RefusedError, UnreachableError, or the signal's reason.
+ * attempt is thrown at once. The 404 of a DELETE behind a lost reply is a success. Throws RefusedError, UnreachableError,
+ * or the signal's reason.
  */
 export function createTransport(settings: ClientSettings): Send {
   const { apiKey, retriesMax = 4, retryWaitMaxMs = 60_000 } = settings;
@@ -88,6 +89,10 @@ export function createTransport(settings: ClientSettings): Send {
         read,
       );
       if (failure === null) return value;
+      // What is gone was deleted by the attempt whose reply was lost.
+      if (method === "DELETE" && mayRunOn && "code" in failure && failure.code === "not_found") {
+        return read(new Response(null, { status: 204 }), key);
+      }
       const isOwn = mayRunOn && "code" in failure && failure.code === "idempotency_in_progress";
       const pauseMs = pauseBefore(failure, attempt, isRepeatable, isOwn);
       if (pauseMs === null || pauseMs > retryWaitMaxMs) throw failure;

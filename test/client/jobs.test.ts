@@ -167,6 +167,17 @@ test("steering that no answer came to is sent again as the same call", async () 
   expect([calls.length, second]).toEqual([2, first]);
 });
 
+test("a job that is gone behind a lost reply was deleted, and without one it was not there", async () => {
+  const gone = () => Response.json({ error: { code: "not_found", message: "No." } }, { status: 404 });
+  const broken = () => {
+    throw new TypeError("the connection broke");
+  };
+  const { client, calls } = serve({ "/v1/jobs/job_1": [broken, gone] });
+  await client.deleteJob("job_1");
+  expect(calls).toHaveLength(2);
+  await expect(client.deleteJob("job_1")).rejects.toMatchObject({ code: "not_found" });
+});
+
 describe("an upload in parts", () => {
   const created = () => Response.json(job("receiving"), { status: 201 });
   const done = () => new Response(null, { status: 204 });
