@@ -86,6 +86,23 @@ test("of small results, too, an account has no more in memory at a time than a b
   expect(await bodyOf("one", 5)).toBeInstanceOf(Buffer);
 });
 
+test.each([
+  ["a HEAD", { method: "HEAD" }],
+  ["a range", { headers: { Range: "bytes=0-9" } }],
+])("the length of a CSV, which is rendered to measure it, counts as a download: %s", async (_, asked) => {
+  const { downloads, underWay } = countedDownloads();
+  const measuring = Promise.withResolvers<number>();
+  const results = { ...partsOf(1), length: () => measuring.promise };
+  const dependencies = { results, downloads, readerStallMs: 60_000, ...keyWatch };
+  const { call } = callOf();
+  const asking = { ...call, request: new Request("http://assay.test/", asked) };
+  const reply = downloadOf(asking, jobOf("one"), { format: "csv" }, dependencies);
+  expect(underWay()).toBe(1);
+  measuring.resolve(100_000);
+  await reply;
+  expect(underWay()).toBe(0);
+});
+
 test("results that a filter skips are read no further once their caller has left", async () => {
   const leaving = new AbortController();
   const { call, finished } = callOf(leaving.signal);

@@ -78,3 +78,30 @@ test.each([
     await expect(reading).rejects.toThrow("The results were erased while they were read.");
   },
 );
+
+test("a job whose CSV is being measured is not measured once more, however many others are", async () => {
+  const rendering = Promise.withResolvers<void>();
+  let rendered = 0;
+  const results = createJobResults({
+    store: {
+      chunkResults: (_, from) => whole([0]).slice(from),
+      resultBodies: () => [new Uint8Array(0)],
+      inputBody: () => null,
+    },
+    pool: {
+      runTwice: async () => {
+        rendered += 1;
+        await rendering.promise;
+        return { bytes: new Uint8Array(3), rows: 1 };
+      },
+    } as unknown as JobPool,
+  });
+  const lengthOf = (n: number) => {
+    const named = { jobId: `job_${n}`, accountId: "acc_1", kind: "email", status: "completed" };
+    return results.length({ ...named, options: {}, table: null, chunkCount: 1 } as unknown as Job, "csv");
+  };
+  const lengths = [...Array.from({ length: 300 }, (_, n) => lengthOf(n)), lengthOf(0)];
+  rendering.resolve();
+  expect(new Set(await Promise.all(lengths)).size).toBe(1);
+  expect(rendered).toBe(300);
+});

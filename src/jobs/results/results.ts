@@ -50,7 +50,9 @@ export function createJobResults({
   readonly pool: JobPool;
 }): JobResults {
   /** By job, the bytes of its finished chunks as CSV, which only rendering them shows. */
-  const csvBytes = new Map<string, Promise<readonly number[]>>();
+  const csvBytes = new Map<string, readonly number[]>();
+  /** Those that are being rendered. They are few, as their callers hold places of downloads. */
+  const measuring = new Map<string, Promise<readonly number[]>>();
 
   /** Yields the finished chunks: up to the first gap, or all where the job has ended and no gap will be filled. */
   async function* finished({
@@ -93,7 +95,7 @@ export function createJobResults({
     };
   }
 
-  async function measured(job: Job): Promise<readonly number[]> {
+  async function measure(job: Job): Promise<readonly number[]> {
     const request = { format: "csv", filter: UNFILTERED, fromByte: 0 } as const;
     // Shared by all callers, so that none of them can abort it.
     const rendered = mapConcurrently(
@@ -106,15 +108,16 @@ export function createJobResults({
     return bytes;
   }
 
-  function csvBytesOf(job: Job): Promise<readonly number[]> {
-    const known = csvBytes.get(job.jobId);
+  async function csvBytesOf(job: Job): Promise<readonly number[]> {
+    const { jobId } = job;
+    const known = csvBytes.get(jobId) ?? measuring.get(jobId);
     if (known !== undefined) return known;
-    const measuring = measured(job);
-    csvBytes.set(job.jobId, measuring);
-    measuring.catch(() => csvBytes.delete(job.jobId));
+    const measured = measure(job).finally(() => measuring.delete(jobId));
+    measuring.set(jobId, measured);
+    csvBytes.set(jobId, await measured);
     const [oldest] = csvBytes.keys();
     if (csvBytes.size > MEASURED_JOBS_MAX && oldest !== undefined) csvBytes.delete(oldest);
-    return measuring;
+    return measured;
   }
 
   async function* chunkBytes(job: Job, format: ResultFormat): ChunkBytes {
