@@ -1,4 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
+import { isObject, parseJson } from "../platform/json-value.ts";
 import {
   CommandEndedError,
   type OperatorCommand,
@@ -45,19 +46,23 @@ export function createAskedCommands({
     await store.removeAnsweredCommands(clock.now() - ASKED_AGO_MAX_MS);
   }
 
-  /** Runs all that are asked, in order. One for which the store fails keeps no other waiting: the next look runs it again. */
+  /**
+   * Runs all that are asked, in order. One for which the store fails keeps none of other accounts waiting: the next look
+   * runs it again, before those of its account that were asked later.
+   */
   async function runAll(): Promise<void> {
-    const failures: unknown[] = [];
+    const failures = new Map<string, unknown>();
     let command = await store.nextCommand(0);
     while (command !== null) {
+      const account = accountOf(command);
       try {
-        await answer(command);
+        if (!failures.has(account)) await answer(command);
       } catch (error) {
-        if (!(error instanceof CommandEndedError)) failures.push(error);
+        if (!(error instanceof CommandEndedError)) failures.set(account, error);
       }
       command = await store.nextCommand(command.commandId);
     }
-    if (failures.length > 0) throw failures[0];
+    for (const failure of failures.values()) throw failure;
   }
 
   return (onProblem) => {
@@ -74,6 +79,12 @@ export function createAskedCommands({
     timer.unref();
     return () => clearInterval(timer);
   };
+}
+
+/** Returns the account that a command names; an empty text where it names none, or cannot be read. */
+function accountOf({ command }: OperatorCommand): string {
+  const ask = parseJson(command);
+  return isObject(ask) && typeof ask.account === "string" ? ask.account : "";
 }
 
 /** What becomes of a command whose client has gone. */

@@ -78,10 +78,12 @@ export function createOperators(dependencies: {
     if (account.erasedAt !== null) return { ok: false, reason: "The data of this account were erased." };
     switch (ask.action) {
       case "suspend":
-      case "resume":
-        await store.suspendAccount(accountId, ask.action === "suspend" ? now : null, act);
-        keyRing.forget(accountId);
-        return done(summaryOf({ ...account, suspendedAt: ask.action === "suspend" ? now : null }));
+      case "resume": {
+        const suspendedAt = ask.action === "suspend" ? now : null;
+        return answered(ask.asked, summaryOf({ ...account, suspendedAt }), (answer) =>
+          store.suspendAccount(accountId, suspendedAt, act, answer),
+        ).finally(() => keyRing.forget(accountId));
+      }
       case "credit": {
         const { units = 0 } = ask;
         if (!Number.isInteger(units) || units < 1 || units > UNITS_MAX) {
@@ -146,9 +148,9 @@ export function createOperators(dependencies: {
     return runOn(account, ask, operator);
   }
 
-  const runAsked = (command: OperatorCommand) => {
-    const ask = JSON.parse(command.command) as OperatorAsk;
-    return run({ ...ask, asked: command }, command.operator);
+  const runAsked = async (asked: OperatorCommand) => {
+    const ask = JSON.parse(asked.command) as OperatorAsk;
+    return run({ ...ask, asked }, asked.operator);
   };
 
   return { run, start: createAskedCommands({ store, clock, runAsked }) };

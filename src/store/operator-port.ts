@@ -44,11 +44,15 @@ export type OperatorPort = {
   readonly findAccountByMailbox: (normalized: string) => Answer<AccountRecord | null>;
   /** Returns up to `limit` accounts in the order of their ids, after `afterId`. */
   readonly accountPage: (afterId: string, limit: number) => Answer<readonly AccountRecord[]>;
-  /** The act is recorded in the same transaction; null gives the account its keys back. */
+  /**
+   * The act is recorded in the same transaction; null gives the account its keys back. Throws a CommandEndedError where
+   * the command is not open.
+   */
   readonly suspendAccount: (
     accountId: string,
     suspendedAt: number | null,
     act: Omit<OperatorAct, "actId">,
+    answer?: CommandAnswer,
   ) => Answer<void>;
   /**
    * Gives units for nothing in the month of a plan period. The command that asks for it is `UNREPORTED` in the same

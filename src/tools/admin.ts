@@ -47,7 +47,13 @@ const USAGE = OPERATOR_ACTIONS.map((action) => `${lineOf(action).padEnd(43)}${AC
 
 const WAIT_MAX_MS = 10_000;
 /** What is written in one transaction with the end of its command: taken back in time, it changes nothing. */
-const ENDED_WITH_CHANGE: readonly OperatorAsk["action"][] = ["credit", "new-key", "erase"];
+const ENDED_WITH_CHANGE: readonly OperatorAsk["action"][] = [
+  "suspend",
+  "resume",
+  "credit",
+  "new-key",
+  "erase",
+];
 const LOOK_EVERY_MS = 100;
 
 async function main(): Promise<number> {

@@ -627,6 +627,7 @@ export function describeStore(
           async () => store.creditUnits(planPeriodId, 7, act, commandId),
           async () => store.replaceKeys(key, act, answer),
           async () => store.eraseAccount("acc_a", 11, act, answer),
+          async () => store.suspendAccount("acc_a", 12, act, answer),
         ]) {
           await expect(change()).rejects.toBeInstanceOf(CommandEndedError);
         }
@@ -634,7 +635,7 @@ export function describeStore(
       expect(await store.commandOutcome(done)).toBe("done");
       expect((await store.readOverview("acc_a")).month).toEqual(month);
       expect(await store.findKey("replacing")).toBeNull();
-      expect((await store.findAccount("acc_a"))?.erasedAt).toBeNull();
+      expect(await store.findAccount("acc_a")).toMatchObject({ erasedAt: null, suspendedAt: null });
       expect(await store.acts(10)).toEqual([]);
     });
 

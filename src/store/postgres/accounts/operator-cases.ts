@@ -43,10 +43,11 @@ function actCases({ transact, read }: Connection): Acts {
           .orderBy(sql`${accounts.accountId} collate "C"`)
           .limit(limit),
       ),
-    suspendAccount: (accountId, suspendedAt, act) =>
+    suspendAccount: (accountId, suspendedAt, act, given) =>
       changing(transact, [accountId], async (orm) => {
         await orm.update(accounts).set({ suspendedAt }).where(eq(accounts.accountId, accountId));
         await orm.insert(operatorActs).values(act);
+        if (given !== undefined) requireOpen(await endCommand(orm, given.commandId, given.outcome));
       }),
     creditUnits: (planPeriodId, units, act, commandId) =>
       transact(async (orm) => {

@@ -25,10 +25,11 @@ export function createOperatorCases(
   return {
     findAccountByMailbox: (normalized) => accounts.findByMailbox(normalized) ?? null,
     accountPage: accounts.page,
-    suspendAccount: (accountId, suspendedAt, act) =>
+    suspendAccount: (accountId, suspendedAt, act, answer) =>
       transact(() => {
         accounts.setSuspended(accountId, suspendedAt);
         operators.record(act);
+        if (answer !== undefined) requireOpen(operators.end(answer.commandId, answer.outcome));
       }),
     creditUnits: (planPeriodId, units, act, commandId) =>
       transact(() => {
