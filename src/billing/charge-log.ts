@@ -5,7 +5,7 @@ import type { Durability, QuotaMark } from "../store/billing-port.ts";
 import { chargeSums } from "../store/charge-sums.ts";
 import type { FinishedChunk } from "../store/job-records.ts";
 import type { EmbeddedStore } from "../store/port.ts";
-import { isStorageFailure, StorageError, UnsettledError } from "../store/storage-error.ts";
+import { isStorageFailure } from "../store/storage-error.ts";
 import { GROUP_WAIT_MAX_MS, splitGroup } from "./charge-group.ts";
 import { createChargeSpacing } from "./charge-spacing.ts";
 import { createLaterCharges } from "./later-charges.ts";
@@ -167,8 +167,7 @@ export function createChargeLog(dependencies: {
       );
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
-      // Of an unknown fate: a call of no units that is missing does less harm than one that counts twice.
-      if (error instanceof StorageError) for (const entry of entries) later.keep(entry);
+      for (const entry of entries) later.keep(entry);
     }
   }
 
@@ -197,9 +196,8 @@ export function createChargeLog(dependencies: {
     if (group.length === 0) return [];
     const entries = later.take();
     const error = caught(() => writeGroup(group, entries, durability));
-    if (error === undefined) return settle(group, error);
-    if (!(error instanceof UnsettledError)) for (const entry of entries) later.keep(entry);
-    if (isStorageFailure(error)) return settle(group, error);
+    if (error !== undefined) for (const entry of entries) later.keep(entry);
+    if (error === undefined || isStorageFailure(error)) return settle(group, error);
     // One entry's own fault must not fail its neighbours: each goes by itself.
     return group.flatMap((waiting) =>
       settle(
