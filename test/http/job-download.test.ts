@@ -3,6 +3,8 @@ import type { Call } from "../../src/http/call.ts";
 import { createDownloadShares, type DownloadShares } from "../../src/http/jobs/download-shares.ts";
 import { downloadOf } from "../../src/http/jobs/job-download.ts";
 import type { Job } from "../../src/jobs/job.ts";
+import { createJobResults } from "../../src/jobs/results/results.ts";
+import type { JobPool } from "../../src/jobs/thread-tasks.ts";
 import { handClock } from "../billing/accounting.ts";
 
 function callOf(signal?: AbortSignal) {
@@ -86,22 +88,57 @@ test("of small results, too, an account has no more in memory at a time than a b
   expect(await bodyOf("one", 5)).toBeInstanceOf(Buffer);
 });
 
+/** Results of jobs of one chunk, whose CSV is rendered when `rendering` resolves. */
+const renderedResults = (rendering: Promise<void>) =>
+  createJobResults({
+    store: {
+      chunkResults: (_, from) =>
+        [{ n: 0, firstRow: 0, rows: 1, rowsDone: 1, form: "text" as const, lineBytes: 0 }].slice(from),
+      resultBodies: () => [new Uint8Array(0)],
+      inputBody: () => null,
+    },
+    pool: {
+      runTwice: async () => {
+        await rendering;
+        return { bytes: new Uint8Array(3), rows: 1 };
+      },
+    } as unknown as JobPool,
+  });
+
 test.each([
-  ["a HEAD", { method: "HEAD" }],
-  ["a range", { headers: { Range: "bytes=0-9" } }],
-])("the length of a CSV, which is rendered to measure it, counts as a download: %s", async (_, asked) => {
-  const { downloads, underWay } = countedDownloads();
-  const measuring = Promise.withResolvers<number>();
-  const results = { ...partsOf(1), length: () => measuring.promise };
-  const dependencies = { results, downloads, readerStallMs: 60_000, ...keyWatch };
-  const { call } = callOf();
-  const asking = { ...call, request: new Request("http://assay.test/", asked) };
-  const reply = downloadOf(asking, jobOf("one"), { format: "csv" }, dependencies);
-  expect(underWay()).toBe(1);
-  measuring.resolve(100_000);
-  await reply;
-  expect(underWay()).toBe(0);
-});
+  ["HEADs", { method: "HEAD" }],
+  ["ranges", { headers: { Range: "bytes=0-9" } }],
+])(
+  "each job whose CSV is rendered to know its length holds one download, however many ask: %s",
+  async (_, asked) => {
+    const { downloads, underWay } = countedDownloads();
+    const rendering = Promise.withResolvers<void>();
+    const dependencies = {
+      results: renderedResults(rendering.promise),
+      downloads,
+      readerStallMs: 60_000,
+      ...keyWatch,
+    };
+    const lengthOf = (jobId: string) => {
+      const request = new Request("http://assay.test/", asked);
+      const job = { ...jobOf("one"), jobId, options: {}, table: null, chunkCount: 1 } as unknown as Job;
+      return downloadOf({ ...callOf().call, request }, job, { format: "csv" }, dependencies);
+    };
+    const same = Array.from({ length: 70 }, () => lengthOf("job_1"));
+    expect(underWay()).toBe(1);
+    const others = Array.from({ length: 63 }, (_, at) => lengthOf(`job_${at + 2}`));
+    expect(underWay()).toBe(64);
+    await expect(lengthOf("job_65")).rejects.toThrow("too many results at once");
+    const joined = lengthOf("job_1");
+    rendering.resolve();
+    // Ranges are downloads of their own once the length is known.
+    await Promise.allSettled([joined, ...others, ...same]);
+    expect(underWay()).toBe(0);
+    // What is known holds nothing, and what was refused before is measured now.
+    await Promise.all([lengthOf("job_1"), lengthOf("job_65")]);
+    expect(underWay()).toBe(0);
+  },
+);
 
 test("results that a filter skips are read no further once their caller has left", async () => {
   const leaving = new AbortController();

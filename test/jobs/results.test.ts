@@ -98,7 +98,13 @@ test("a job whose CSV is being measured is not measured once more, however many 
   });
   const lengthOf = (n: number) => {
     const named = { jobId: `job_${n}`, accountId: "acc_1", kind: "email", status: "completed" };
-    return results.length({ ...named, options: {}, table: null, chunkCount: 1 } as unknown as Job, "csv");
+    return results.length(
+      { ...named, options: {}, table: null, chunkCount: 1 } as unknown as Job,
+      "csv",
+      () => ({
+        [Symbol.dispose]() {},
+      }),
+    );
   };
   const lengths = [...Array.from({ length: 300 }, (_, n) => lengthOf(n)), lengthOf(0)];
   rendering.resolve();

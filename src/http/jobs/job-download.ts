@@ -59,9 +59,10 @@ export async function downloadOf(
   };
   if (isFinal && isCurrent(call.request, etag)) return { status: 304, body: null, headers };
   call.suspendIdleTimeout(readerStallMs);
+  const measured = () => results.length(job, format, () => downloads.enter(job.accountId));
   if (call.request.method === "HEAD") {
     if (!isMeasurable) return { status: 200, body: unsentBody(), headers };
-    const length = await lengthOf(job, format, { results, downloads });
+    const length = await measured();
     return { status: 200, body: null, headers: { ...headers, ...AS_IS, "Content-Length": `${length}` } };
   }
   const stop = new AbortController();
@@ -69,7 +70,7 @@ export async function downloadOf(
   const asked = isMeasurable ? askedRange(call.request, etag) : null;
   const common = { tenant: job.accountId, downloads, stop, readerStallMs, guard, clock };
   if (asked === null) return sent(call, { ...common, status: 200, headers, source: read(0) });
-  const length = await lengthOf(job, format, { results, downloads });
+  const length = await measured();
   const range = rangeWithin(asked, length);
   if (range === "unsatisfiable") return unsatisfiable(headers, length);
   const { first, last } = range;
@@ -79,16 +80,6 @@ export async function downloadOf(
     headers: { ...headers, ...AS_IS, "Content-Range": `bytes ${first}-${last}/${length}` },
     source: limited(read(first), last - first + 1),
   });
-}
-
-/** Returns the length of the results. Of a CSV rendering all of them shows it, which counts as a download. */
-async function lengthOf(
-  job: Job,
-  format: ResultFormat,
-  { results, downloads }: Pick<DownloadDependencies, "results" | "downloads">,
-): Promise<number> {
-  using _ = format === "csv" ? downloads.enter(job.accountId) : null;
-  return await results.length(job, format);
 }
 
 /** Returns the 416 of a range beyond the results. */

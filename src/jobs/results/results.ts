@@ -6,6 +6,7 @@ import { type ChunkResults, UNFINISHED } from "../../store/job-records.ts";
 import { recordFormOf } from "../intake/records.ts";
 import type { Job } from "../job.ts";
 import type { JobPool } from "../thread-tasks.ts";
+import { createCsvLengths, type Entry } from "./csv-lengths.ts";
 import { bytesOf, type ChunkBytes, chunksBefore } from "./result-bytes.ts";
 import {
   csvHeader,
@@ -30,15 +31,16 @@ export type JobResults = {
     request: ResultsRequest,
     signal: AbortSignal,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
-  /** Returns the bytes of an unfiltered download, for a job whose results no longer change. */
-  readonly length: (job: Job, format: ResultFormat) => Promise<number>;
+  /**
+   * Returns the bytes of an unfiltered download, for a job whose results no longer change. Of a CSV all results may have to
+   * be rendered for it, once for all who wait: that alone enters, and what it entered is disposed of at its end.
+   */
+  readonly length: (job: Job, format: ResultFormat, enter: Entry) => Promise<number>;
 };
 
 /** Chunks that are read ahead of the reader. */
 const CHUNKS_AHEAD = 3;
 const PAGE_CHUNKS = 64;
-/** Jobs whose CSV lengths are cached, some kilobytes each. */
-const MEASURED_JOBS_MAX = 256;
 const JSON_START = '{"results":[';
 const UNFILTERED: ResultFilter = { statuses: null, subStatuses: null };
 
@@ -49,10 +51,7 @@ export function createJobResults({
   readonly store: Pick<JobPort, "chunkResults" | "resultBodies" | "inputBody">;
   readonly pool: JobPool;
 }): JobResults {
-  /** By job, the bytes of its finished chunks as CSV, which only rendering them shows. */
-  const csvBytes = new Map<string, readonly number[]>();
-  /** Those that are being rendered. They are few, as their callers hold places of downloads. */
-  const measuring = new Map<string, Promise<readonly number[]>>();
+  const csvLengths = createCsvLengths(measure);
 
   /** Yields the finished chunks: up to the first gap, or all where the job has ended and no gap will be filled. */
   async function* finished({
@@ -108,20 +107,8 @@ export function createJobResults({
     return bytes;
   }
 
-  async function csvBytesOf(job: Job): Promise<readonly number[]> {
-    const { jobId } = job;
-    const known = csvBytes.get(jobId) ?? measuring.get(jobId);
-    if (known !== undefined) return known;
-    const measured = measure(job).finally(() => measuring.delete(jobId));
-    measuring.set(jobId, measured);
-    csvBytes.set(jobId, await measured);
-    const [oldest] = csvBytes.keys();
-    if (csvBytes.size > MEASURED_JOBS_MAX && oldest !== undefined) csvBytes.delete(oldest);
-    return measured;
-  }
-
-  async function* chunkBytes(job: Job, format: ResultFormat): ChunkBytes {
-    if (format === "csv") yield* await csvBytesOf(job);
+  async function* chunkBytes(job: Job, format: ResultFormat, enter: Entry | null): ChunkBytes {
+    if (format === "csv") yield* await csvLengths.of(job, enter);
     else for await (const chunk of finished(job)) yield bytesOf(chunk);
   }
 
@@ -132,7 +119,8 @@ export function createJobResults({
     const passed =
       format === "json" || fromRowByte <= 0
         ? { chunks: 0, bytes: 0 }
-        : await chunksBefore(chunkBytes(job, format), fromRowByte);
+        : // Who reads holds a place already.
+          await chunksBefore(chunkBytes(job, format, null), fromRowByte);
     // What precedes the rows is skipped with the first chunk.
     let skip = passed.chunks === 0 ? request.fromByte : fromRowByte - passed.bytes;
     for await (const bytes of whole(job, request, passed.chunks, signal)) {
@@ -168,9 +156,9 @@ export function createJobResults({
 
   return {
     read: fromByte,
-    async length(job, format) {
+    async length(job, format, enter) {
       let bytes = startOf(job, format).byteLength;
-      for await (const chunk of chunkBytes(job, format)) bytes += chunk;
+      for await (const chunk of chunkBytes(job, format, enter)) bytes += chunk;
       if (format !== "json") return bytes;
       let rows = 0;
       for await (const chunk of finished(job)) rows += chunk.rowsDone;
