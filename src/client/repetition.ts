@@ -22,7 +22,30 @@ export function pauseBefore(
   return retryAfterSeconds === null ? backoffMs : retryAfterSeconds * 1000;
 }
 
-/** Whether the server may have begun the call, and go on with it, although it was not the server that answered. */
+/** Codes of a connection that never came about, of Node.js and of Bun. */
+const UNCONNECTED: readonly string[] = [
+  "ECONNREFUSED",
+  "ConnectionRefused",
+  "FailedToOpenSocket",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+];
+
+/**
+ * Whether the server may have begun the call, and go on with it, although it was not the server that answered. What a proxy
+ * refuses with a 4xx has not come so far.
+ */
 export function isReplyLost(failure: RefusedError | UnreachableError): boolean {
-  return failure instanceof UnreachableError || failure.code === UNREADABLE;
+  if (failure instanceof UnreachableError) return !isUnsent(failure.cause);
+  return failure.code === UNREADABLE && (failure.status < 400 || failure.status >= 500);
+}
+
+/** Whether what `fetch` threw says that nothing was sent. Browsers do not say it. */
+function isUnsent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ("code" in error && typeof error.code === "string") return UNCONNECTED.includes(error.code);
+  // Of a name with several addresses: each was tried.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isUnsent);
+  return isUnsent(error.cause);
 }

@@ -167,6 +167,31 @@ test("steering that no answer came to is sent again as the same call", async () 
   expect([calls.length, second]).toEqual([2, first]);
 });
 
+test.each([
+  ["by Bun", { code: "ECONNREFUSED" }],
+  ["by an older Bun", { code: "ConnectionRefused" }],
+  ["by Node.js", { cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) }],
+  ["for a name", { cause: Object.assign(new Error("getaddrinfo"), { code: "ENOTFOUND" }) }],
+  ["for a name, for now", { cause: Object.assign(new Error("getaddrinfo"), { code: "EAI_AGAIN" }) }],
+])(
+  "a deletion that never reached the server takes no 404 for its own: no connection %s",
+  async (_, facts) => {
+    const gone = () => Response.json({ error: { code: "not_found", message: "No." } }, { status: 404 });
+    const unconnected = () => {
+      throw Object.assign(new TypeError("fetch failed"), facts);
+    };
+    const broken = () => {
+      throw Object.assign(new TypeError("fetch failed"), { code: "ECONNRESET" });
+    };
+    const { client } = serve({ "/v1/jobs/job_1": [unconnected, gone] });
+    await expect(client.deleteJob("job_1")).rejects.toMatchObject({ code: "not_found" });
+    // A reply that was lost once stays lost behind a server that is gone.
+    const both = serve({ "/v1/jobs/job_1": [broken, unconnected, gone] });
+    await both.client.deleteJob("job_1");
+    expect(both.calls).toHaveLength(3);
+  },
+);
+
 test("a job that is gone behind a lost reply was deleted, and without one it was not there", async () => {
   const gone = () => Response.json({ error: { code: "not_found", message: "No." } }, { status: 404 });
   const broken = () => {
