@@ -13,6 +13,8 @@ export class RefusedError extends Error {
   readonly idempotencyKey: string | null;
   /** The job that a `createJob` left behind, to go on with, look at or delete. */
   jobId: string | null = null;
+  /** Whether an attempt of the call may have reached the server, and its reply did not come back: it may have been done. */
+  isReplyLost = false;
 
   constructor(
     message: string,
@@ -42,6 +44,8 @@ export class UnreachableError extends Error {
   readonly idempotencyKey: string | null;
   /** The job that a `createJob` left behind, to go on with, look at or delete. */
   jobId: string | null = null;
+  /** Whether an attempt of the call may have reached the server, and its reply did not come back: it may have been done. */
+  isReplyLost = false;
 
   constructor(message: string, { idempotencyKey = null, ...options }: LostReply = {}) {
     super(message, options);

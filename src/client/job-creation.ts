@@ -1,5 +1,6 @@
 import type { Job, JobFields } from "./contract-types.ts";
-import { RefusedError, UNREADABLE, UnreachableError } from "./failure.ts";
+import { RefusedError, UnreachableError } from "./failure.ts";
+import { isReplyLost } from "./repetition.ts";
 import type { CallOptions } from "./transport.ts";
 
 type Part = Uint8Array<ArrayBuffer>;
@@ -103,14 +104,13 @@ export function isOfStarted(error: unknown): boolean {
 
 /** Whether nothing is known of what the server did: it is out of reach, or a proxy answered, but for a proxy's own 4xx. */
 function isOutcomeUnknown(error: unknown): boolean {
-  if (!(error instanceof RefusedError)) return error instanceof UnreachableError;
-  return error.code === UNREADABLE && (error.status < 400 || error.status >= 500);
+  return error instanceof UnreachableError || (error instanceof RefusedError && isReplyLost(error));
 }
 
-/** Whether a start may go on whose repetition was refused with this: its first reply may have been lost. */
+/** Whether a start that ends in this may have been done: an attempt runs on, met a fault half-way, or lost its reply. */
 function mayBeStarted(error: unknown): boolean {
   if (!(error instanceof RefusedError)) return false;
-  return error.code === "idempotency_in_progress" || error.code === "rate_limited" || error.status >= 500;
+  return error.isReplyLost || error.code === "idempotency_in_progress" || error.status === 500;
 }
 
 async function namingJob(jobId: string, work: () => Promise<Job>): Promise<Job> {

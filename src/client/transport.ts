@@ -89,6 +89,7 @@ export function createTransport(settings: ClientSettings): Send {
         read,
       );
       if (failure === null) return value;
+      failure.isReplyLost = mayRunOn || isReplyLost(failure);
       // What is gone was deleted by the attempt whose reply was lost.
       if (method === "DELETE" && mayRunOn && "code" in failure && failure.code === "not_found") {
         return read(new Response(null, { status: 204 }), key);
@@ -99,7 +100,7 @@ export function createTransport(settings: ClientSettings): Send {
       if (isOwn) ownWaitMs += Math.max(pauseMs, FIRST_PAUSE_MS);
       else attempt += 1;
       if (attempt > retriesMax || ownWaitMs > OWN_ATTEMPT_WAIT_MAX_MS) throw failure;
-      mayRunOn ||= isReplyLost(failure);
+      mayRunOn = failure.isReplyLost;
       await wait(pauseMs, signal);
     }
   };

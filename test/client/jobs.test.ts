@@ -322,11 +322,11 @@ describe("createJob", () => {
 
   const refusal = (status: number, code: string) => () =>
     Response.json({ error: { code, message: `It is ${code}.` } }, { status });
-  const startedWith = (answer: () => Response) =>
+  const startedWith = (...answers: readonly (() => Response)[]) =>
     serve({
       "/v1/jobs": [() => Response.json(job("receiving"), { status: 201 })],
       ...Object.fromEntries([1, 2, 3, 4].map((n) => [`/v1/jobs/job_1/parts/${n}`, [empty(204)]])),
-      "/v1/jobs/job_1/start": [answer],
+      "/v1/jobs/job_1/start": answers,
       "/v1/jobs/job_1": [empty(204)],
     });
   const text = ["a", "b", "c", "d"].map((name) => `${name}@good.com\n`).join("");
@@ -344,8 +344,6 @@ describe("createJob", () => {
   test.each([
     ["without a reply", () => Promise.reject(new TypeError("gone")) as never, "UnreachableError"],
     ["that still runs", refusal(409, "idempotency_in_progress"), "RefusedError"],
-    ["over the rate of calls", refusal(429, "rate_limited"), "RefusedError"],
-    ["that finds no room", refusal(503, "overloaded"), "RefusedError"],
     ["that a fault has met", refusal(500, "internal_error"), "RefusedError"],
     ["that a proxy answered", () => new Response("<h1>Time-out</h1>", { status: 504 }), "RefusedError"],
   ])("keeps a job whose start may succeed, and says its id: a start %s", async (_, answer, name) => {
@@ -354,6 +352,43 @@ describe("createJob", () => {
     const key = calls.at(-1)?.headers.get("idempotency-key");
     expect(failure).toMatchObject({ name, jobId: "job_1", idempotencyKey: key });
     expect(deleted(calls)).toBe(0);
+  });
+
+  const lost = () => Promise.reject(new TypeError("gone")) as never;
+  const page = () => new Response("<h1>Bad gateway</h1>", { status: 502 });
+  const plainly: [string, () => Response][] = [
+    ["rate_limited", refusal(429, "rate_limited")],
+    ["overloaded", refusal(503, "overloaded")],
+    ["quota_exceeded", refusal(402, "quota_exceeded")],
+    ["unreadable_reply", () => new Response("<h1>Forbidden</h1>", { status: 403 })],
+  ];
+
+  test.each(plainly)("drops a job whose start is answered each time, with %s", async (code, answer) => {
+    const { client, calls } = startedWith(answer);
+    const created = client.createJob({ text }, {}, { partBytes: 11 });
+    await expect(created).rejects.toMatchObject({ code, jobId: null, isReplyLost: false });
+    expect(deleted(calls)).toBe(1);
+  });
+
+  test.each(plainly)(
+    "keeps a job whose start lost a reply before it was refused with %s",
+    async (code, answer) => {
+      for (const before of [lost, page]) {
+        const { client, calls } = startedWith(before, answer);
+        const created = client.createJob({ text }, {}, { partBytes: 11 });
+        await expect(created).rejects.toMatchObject({ code, jobId: "job_1", isReplyLost: true });
+        expect(deleted(calls)).toBe(0);
+      }
+    },
+  );
+
+  test("drops a job whose start never reached the server before it was refused", async () => {
+    const unreached = () =>
+      Promise.reject(Object.assign(new TypeError("no"), { code: "ECONNREFUSED" })) as never;
+    const { client, calls } = startedWith(unreached, refusal(429, "rate_limited"));
+    const created = client.createJob({ text }, {}, { partBytes: 11 });
+    await expect(created).rejects.toMatchObject({ code: "rate_limited", jobId: null });
+    expect(deleted(calls)).toBe(1);
   });
 
   test("drops an upload that is aborted", async () => {
