@@ -81,17 +81,21 @@ export function declaredBytes(request: Request, bytesMax: number): number | null
 /**
  * Returns the decoded body in slices of at most 256 KiB; when the consumer stops, the rest is left unread. Throws
  * `unsupported_media_type` at once for an unknown encoding. `onTaken` is called with each received part, undecoded, once
- * it was consumed; decoded parts are taken one in a `turn`.
+ * it was consumed; decoded parts are taken one in a `turn`. `body` is read in the place of the request's, undecoded.
  */
 export function slicesOf(
   request: Request,
   {
     onTaken,
     turn,
-  }: { readonly onTaken?: (part: Uint8Array) => void; readonly turn?: DecodedTurn | undefined } = {},
+    body = request.body ?? nothing(),
+  }: {
+    readonly onTaken?: (part: Uint8Array) => void;
+    readonly turn?: DecodedTurn | undefined;
+    readonly body?: AsyncIterable<Uint8Array>;
+  } = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = bodyEncoding(request);
-  const body = request.body ?? nothing();
   return encoding === null ? bodySlices(body, onTaken) : decodedParts(body, encoding, turn);
 }
 

@@ -56,14 +56,15 @@ export async function createFromBody(
   const { accountId } = account;
   const form = formOf(call.request);
   const request = { ...(await requests.request(accountId, withCharset(fields, call.request))), form };
-  if (call.request.body === null) throw new ApiError("invalid_request", "The body is empty.");
+  const { body } = call.request;
+  if (body === null) throw new ApiError("invalid_request", "The body is empty.");
   call.suspendIdleTimeout();
   const hash = new Bun.CryptoHasher("sha256");
+  const turn = () => turns.turnOf(accountId);
+  // Encoded data may end before the body does: what counts is the end of the body as it is sent.
+  const decoded = slicesOf(call.request, { body: untilEnd(call, body), turn });
   // The job of a caller who left without a word would count among those that its account may have, for a day.
-  const slices = withinSilence(
-    untilEnd(call, slicesOf(call.request, { turn: () => turns.turnOf(accountId) })),
-    readerStallMs,
-  );
+  const slices = withinSilence(decoded, readerStallMs);
   await turns.turnOf(accountId);
   const job = await jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
   using arrival = arriving.begin(account, call);
