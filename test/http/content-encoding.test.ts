@@ -75,6 +75,21 @@ describe("a body in", () => {
     }
   });
 
+  test("gzip data with padding behind their end, in any parts, is read to the end of at most 1 MiB of it", async () => {
+    const data = gzipSync("a,b\n".repeat(1_000));
+    let takenBytes = 0;
+    const padded = (bytes: number) =>
+      (async function* () {
+        yield data;
+        for (takenBytes = 0; takenBytes < bytes; takenBytes += 65_536) yield new Uint8Array(65_536);
+      })();
+    const parts = await Array.fromAsync(decodedParts(padded(1_048_576), "gzip"));
+    expect([Buffer.concat(parts).byteLength, takenBytes]).toEqual([4_000, 1_048_576]);
+    const endless = Array.fromAsync(decodedParts(padded(Number.POSITIVE_INFINITY), "gzip"));
+    await expect(endless).rejects.toMatchObject({ code: "invalid_request" });
+    expect(takenBytes).toBeLessThan(2_097_152);
+  });
+
   test("several members or frames is decoded completely", async () => {
     for (const [encoding, encode] of [
       ["gzip", gzipSync],

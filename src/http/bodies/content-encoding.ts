@@ -36,7 +36,7 @@ export type DecodedTurn = () => Promise<unknown>;
 /**
  * Yields a body decoded, in parts of at most 64 KiB, one in a `turn`, as fast as they are consumed. It is decoded outside
  * the main thread, and decoding ends when the consumer does. Throws `invalid_request` where the bytes are not of the
- * encoding, or exceed the decoded ones by over 1 MiB.
+ * encoding, or exceed the decoded ones, or follow the end of the data, by over 1 MiB.
  */
 export async function* decodedParts(
   body: AsyncIterable<Uint8Array>,
@@ -64,6 +64,9 @@ export async function* decodedParts(
       // Otherwise parts that are decoded meanwhile, of this body and of others, would be taken in the same turn.
       if (part.byteLength === DECODED_PART_BYTES) await turn();
     }
+    // A decoder ends with its data, and takes zero bytes behind them for padding: the body may go on without an end.
+    undecodedBytes = 0;
+    for (let next = await parts.next(); next.done !== true; next = await parts.next()) take(next.value);
     // Inflating ignores what follows the end of its data: a second stream of rows would be lost silently.
     const isCutShort = encoding === "deflate" && decoder.bytesWritten < takenBytes;
     if (isCutShort || frames?.isAtEnd() === false) throw notOf(encoding);
