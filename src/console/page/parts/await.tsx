@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Loaded } from "../state/use-load.ts";
 import { codeOf, messageOf } from "../wire/api.ts";
-import { Button } from "./button.tsx";
+import { FailedReading } from "./notice.tsx";
 
 /** Draws what was loaded, or that it loads, or why it did not: under `title` where what is loaded brings the heading. */
 export function Await<Value>({
@@ -43,12 +43,5 @@ function Failure({ error, reload }: { readonly error: unknown; readonly reload: 
   if (code === "forbidden") return <p class="empty">This key may not see this. {messageOf(error)}</p>;
   // Asked again, the server would say the same.
   if (code === "not_found" || code === "gone") return <p class="empty">{messageOf(error)}</p>;
-  return (
-    <div class="notice bad" role="alert">
-      <span>{messageOf(error)}</span>
-      <Button look="small" onPress={reload}>
-        Try again
-      </Button>
-    </div>
-  );
+  return <FailedReading message={messageOf(error)} onAgain={reload} />;
 }

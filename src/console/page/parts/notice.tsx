@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { Button } from "./button.tsx";
 
 type Kind = "bad" | "warn" | "good" | "plain";
 
@@ -14,4 +15,23 @@ export function Notice({ kind, children }: { readonly kind: Kind; readonly child
 /** What went wrong in an action; nothing where nothing did. */
 export function Failure({ message }: { readonly message: string | null }) {
   return message === null ? null : <Notice kind="bad">{message}</Notice>;
+}
+
+/** Why something could not be read, and a button that reads it again; nothing where it was read. */
+export function FailedReading({
+  message,
+  onAgain,
+}: {
+  readonly message: string | null;
+  readonly onAgain: () => void;
+}) {
+  if (message === null) return null;
+  return (
+    <Notice kind="bad">
+      <span>{message}</span>
+      <Button look="small" onPress={onAgain}>
+        Try again
+      </Button>
+    </Notice>
+  );
 }

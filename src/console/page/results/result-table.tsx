@@ -2,14 +2,14 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { nounOf } from "../../../contract/noun.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Failure } from "../parts/notice.tsx";
+import { FailedReading } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
 import { useReturns } from "../state/use-returns.ts";
 import { countOf } from "../text/format.ts";
 import { itemOf, statusOf, whyOf } from "../text/result-words.ts";
 import { messageOf } from "../wire/api.ts";
 import type { Job, ResultRow } from "../wire/bodies.ts";
-import { Unreachable } from "../wire/refusal.ts";
+import { askAfterBreak } from "../wire/broken-reply.ts";
 import { type Filter, isFiltered } from "./filter.ts";
 import { ResultDialog } from "./result-dialog.tsx";
 import { createResultSource } from "./result-source.ts";
@@ -42,6 +42,7 @@ function RangedTable({ job }: { readonly job: Job }) {
   const source = useMemo(() => createResultSource(api, job.job_id, job.counts.rows), [api, job.job_id]);
   const [held, setHeld] = useState<{ first: number; rows: readonly ResultRow[] }>({ first: 0, rows: [] });
   const [failure, setFailure] = useState<string | null>(null);
+  const [attempt, setAttempt] = useState(0);
   const reading = useRef<AbortController | null>(null);
   const timer = useRef(0);
   const view = useCallback(
@@ -60,14 +61,14 @@ function RangedTable({ job }: { readonly job: Job }) {
           },
           (error: unknown) => {
             if (stop.signal.aborted) return;
-            if (error instanceof Unreachable) connection.set("lost");
+            askAfterBreak(error, { api, connection });
             setFailure(messageOf(error));
           },
         );
       }, SETTLE_MS);
     },
-    // The rows in view are read again when a lost server is back.
-    [source, returns],
+    // The rows in view are read again when a lost server is back, or the visitor says so.
+    [source, returns, attempt],
   );
   useEffect(
     () => () => {
@@ -78,7 +79,7 @@ function RangedTable({ job }: { readonly job: Job }) {
   );
   return (
     <>
-      <Failure message={failure} />
+      <FailedReading message={failure} onAgain={() => setAttempt(attempt + 1)} />
       <Found>{`${countOf(job.counts.rows)} ${nounOf(job.counts.rows, "row")}.`}</Found>
       <Rows
         job={job}
@@ -94,7 +95,7 @@ const STEPS = 20;
 
 function foundText({ rows: { length }, isWhole, isCut, failure }: Filtered, byFilter: boolean): string {
   const rows = `${countOf(length)} ${nounOf(length, "row")}`;
-  if (failure !== null) return `${countOf(length)} found before the reading broke off.`;
+  if (failure !== null) return length === 0 ? "" : `${countOf(length)} found before the reading broke off.`;
   if (isCut) return `The first ${countOf(FILTERED_ROWS_MAX)} that match; a download has all of them.`;
   if (!isWhole) return `${countOf(length)} found, reading on …`;
   if (!byFilter) return `${rows} so far.`;
@@ -104,12 +105,13 @@ function foundText({ rows: { length }, isWhole, isCut, failure }: Filtered, byFi
 function FilteredTable({ job, filter }: { readonly job: Job; readonly filter: Filter }) {
   // While a list runs its first rows are read anew now and then, else at each change.
   const step = job.status === "running" ? Math.floor(job.progress * STEPS) : job.counts.processed;
-  const filtered = useFiltered(job.job_id, filter, `${job.status} ${step}`);
+  const [attempt, setAttempt] = useState(0);
+  const filtered = useFiltered(job.job_id, filter, `${job.status} ${step} ${attempt}`);
   const { rows, failure } = filtered;
   const ignore = useCallback(() => undefined, []);
   return (
     <>
-      <Failure message={failure} />
+      <FailedReading message={failure} onAgain={() => setAttempt(attempt + 1)} />
       <Found>{foundText(filtered, isFiltered(filter))}</Found>
       {rows.length === 0 ? null : (
         <Rows job={job} rowCount={rows.length} rowAt={(at) => rows[at] ?? null} onView={ignore} />

@@ -3,7 +3,7 @@ import { useConsole } from "../state/console.ts";
 import { useReturns } from "../state/use-returns.ts";
 import { messageOf } from "../wire/api.ts";
 import type { ResultRow } from "../wire/bodies.ts";
-import { Unreachable } from "../wire/refusal.ts";
+import { askAfterBreak } from "../wire/broken-reply.ts";
 import { type Filter, isOfDomain, queryOf } from "./filter.ts";
 import { resultsOf } from "./ndjson-results.ts";
 
@@ -55,7 +55,7 @@ export function useFiltered(jobId: string, filter: Filter, turn: unknown): Filte
       (end) => setFiltered({ rows, isWhole: true, isCut: end === "cut", failure: null }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
-        if (error instanceof Unreachable) connection.set("lost");
+        askAfterBreak(error, { api, connection });
         const failure = messageOf(error);
         setFiltered((former) => {
           const most = rows.length < former.rows.length ? former.rows : rows;

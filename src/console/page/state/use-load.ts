@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { Unreachable } from "../wire/refusal.ts";
+import { askAfterBreak } from "../wire/broken-reply.ts";
 import { useConsole } from "./console.ts";
 import { useReturns } from "./use-returns.ts";
 
@@ -23,7 +23,7 @@ export function useLoad<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[] = [],
 ): Loaded<Value> {
-  const { connection } = useConsole();
+  const { api, connection } = useConsole();
   const returns = useReturns();
   const [state, setState] = useState<Loading<Value>>({ status: "loading" });
   const [turn, setTurn] = useState(0);
@@ -35,8 +35,7 @@ export function useLoad<Value>(
       },
       (error: unknown) => {
         if (stop.signal.aborted) return;
-        // The server is asked until it is back: also one whose reply broke off.
-        if (error instanceof Unreachable) connection.set("lost");
+        askAfterBreak(error, { api, connection });
         setState({ status: "failed", error });
       },
     );
