@@ -16,8 +16,12 @@ async function freeTab() {
   const storage = tabStorage();
   const session = createSession(storage);
   session.enter(await server.signUp("free"));
+  let refused = "";
   const api = createApi({
-    fetch: (path, init) => fetch(server.url + path, init),
+    async fetch(path, init) {
+      if (init.method !== refused) return fetch(server.url + path, init);
+      return Response.json({ error: { code: "rate_limited", message: "Too many calls." } }, { status: 429 });
+    },
     key: session.key,
     onKeyRefused: session.leaveRefused,
     connection: createStore<Connection>("up"),
@@ -33,7 +37,10 @@ async function freeTab() {
   const rows = Array.from({ length: ROWS }, (_, at) => `ann${at}@good.com`).join("\n");
   const file = new File([rows], "spring.txt", { type: "text/plain" });
   const query = new URLSearchParams({ kind: "email", deep: "true" });
-  return { api, storage, open, list: { file, contentType: "text/plain", query } };
+  const refuse = (method: string) => {
+    refused = method;
+  };
+  return { api, storage, open, refuse, list: { file, contentType: "text/plain", query } };
 }
 
 test("what was sent of a list that there are no units for stays, and is started once there are", async () => {
@@ -50,6 +57,8 @@ test("what was sent of a list that there are no units for stays, and is started 
   });
   // The page is loaded anew.
   const after = open();
+  expect(after.state.get()).toMatchObject({ status: "unknown" });
+  await after.ask();
   expect(after.state.get()).toMatchObject({ status: "unstarted", message: null });
   await api.send<Account>("POST", "/v1/account/plan", { plan: "growth" });
   await after.start();
@@ -64,4 +73,42 @@ test("what was sent of a list that there are no units for can be discarded", asy
   await uploads.discard();
   expect(uploads.state.get()).toEqual({ status: "idle" });
   expect(await api.read<object>("/v1/jobs")).toMatchObject({ data: [] });
+});
+
+/** A list that is sent and not started, and the same page loaded anew behind its start, whose reply was lost. */
+async function startedTab() {
+  const tab = await freeTab();
+  await tab.open().begin(tab.list);
+  const kept = String(tab.storage.getItem("assay-upload"));
+  await tab.api.send<Account>("POST", "/v1/account/plan", { plan: "growth" });
+  const before = tab.open();
+  await before.ask();
+  const { jobId } = JSON.parse(kept);
+  await tab.api.send<object>("POST", `/v1/jobs/${jobId}/start`);
+  return { ...tab, before, jobId };
+}
+
+test("a list that was started before the page was loaded anew is shown, and is no upload any more", async () => {
+  const { storage, open, jobId } = await startedTab();
+  const uploads = open();
+  expect(uploads.state.get()).toMatchObject({ status: "unknown" });
+  await uploads.ask();
+  expect(uploads.state.get()).toEqual({ status: "started", jobId });
+  expect(storage.getItem("assay-upload")).toBeNull();
+});
+
+test("a list that was started elsewhere is shown, and not erased, where what was sent is discarded", async () => {
+  const { api, before, jobId } = await startedTab();
+  await before.discard();
+  expect(before.state.get()).toEqual({ status: "started", jobId });
+  expect(await api.read<object>(`/v1/jobs/${jobId}`)).toMatchObject({ job_id: jobId });
+});
+
+test("a list that is sent, and that the server does not erase, says why", async () => {
+  const { refuse, open, list } = await freeTab();
+  const uploads = open();
+  await uploads.begin(list);
+  refuse("DELETE");
+  await uploads.discard().catch(() => undefined);
+  expect(uploads.state.get()).toMatchObject({ status: "unstarted", message: "Too many calls." });
 });

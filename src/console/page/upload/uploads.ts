@@ -1,6 +1,6 @@
 import { pause } from "../../../platform/pause.ts";
 import { createStore, type Store } from "../state/store.ts";
-import { type Api, messageOf } from "../wire/api.ts";
+import { type Api, codeOf, messageOf } from "../wire/api.ts";
 import type { Job } from "../wire/bodies.ts";
 import { Refusal } from "../wire/refusal.ts";
 import { eraseUpload } from "./erase-upload.ts";
@@ -15,23 +15,7 @@ import {
 } from "./kept-upload.ts";
 import { createPartSending } from "./part-sending.ts";
 import type { Sending } from "./sending.ts";
-
-export type UploadState =
-  | { readonly status: "idle" }
-  | {
-      readonly status: "sending";
-      readonly name: string;
-      readonly sent: number;
-      readonly size: number;
-      /** The server does not answer; the upload goes on by itself. */
-      readonly isWaiting: boolean;
-    }
-  /** The page was loaded anew: the file is to be chosen once more. */
-  | { readonly status: "interrupted"; readonly kept: KeptUpload }
-  /** All parts are on the server; the message says why it did not start the list, null where the page was loaded anew. */
-  | { readonly status: "unstarted"; readonly kept: KeptUpload; readonly message: string | null }
-  | { readonly status: "failed"; readonly message: string }
-  | { readonly status: "started"; readonly jobId: string };
+import { stateOf, type UploadState, undiscarded } from "./upload-state.ts";
 
 export type List = {
   readonly file: File;
@@ -46,6 +30,8 @@ export type Uploads = {
   readonly begin: (list: List) => Promise<void>;
   /** Resumes with the same file. */
   readonly resume: (file: File) => Promise<void>;
+  /** Learns from the server whether a list whose parts it has is started. Throws where it does not say. */
+  readonly ask: () => Promise<void>;
   /** Starts the list whose parts are all on the server. */
   readonly start: () => Promise<void>;
   /**
@@ -118,6 +104,18 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
     return job;
   };
 
+  /** Whether the server has started a list, which is then no upload any more; nor is one that it does not know. */
+  const isStarted = async ({ jobId }: KeptUpload): Promise<boolean> => {
+    const job = await api.read<Job>(`/v1/jobs/${jobId}`).catch((error: unknown) => {
+      if (codeOf(error) === "not_found") return null;
+      throw error;
+    });
+    if (job?.status === "receiving") return false;
+    writeKept(storage, null);
+    state.set(job === null ? { status: "idle" } : { status: "started", jobId });
+    return true;
+  };
+
   return {
     state,
     begin: ({ file, contentType, query }) =>
@@ -149,6 +147,11 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
       if (!isSame) throw new Refusal(`This is not the file ${upload.name} as it was.`, NOT_THE_FILE);
       await run((sending) => parts.send(file, upload, sending));
     },
+    async ask() {
+      const upload = readKept(storage);
+      if (upload === null) return state.set({ status: "idle" });
+      if (!(await isStarted(upload))) state.set({ status: "unstarted", kept: upload, message: null });
+    },
     async start() {
       const upload = readKept(storage);
       if (upload === null) return state.set({ status: "idle" });
@@ -158,13 +161,15 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
       const end = () => stop.abort(new DOMException("discarded", "AbortError"));
       end();
       const left = readKept(storage);
+      // A list that was started meanwhile runs and is charged: it is not erased as something that was never begun.
+      if (left !== null && state.get().status === "unstarted" && (await isStarted(left))) return;
       const failure = left === null ? null : await eraseUpload(api, left.jobId);
       const last = readKept(storage);
       // The visitor may have left meanwhile, or have chosen the file again.
       if (last?.jobId === left?.jobId) {
         end();
         if (failure === null) writeKept(storage, null);
-        state.set(stateOf(failure === null ? null : last));
+        state.set(failure === null || last === null ? { status: "idle" } : undiscarded(last, failure));
       }
       if (failure !== null) throw failure;
     },
@@ -178,10 +183,5 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
 
 /** Refusals of a start behind which the server keeps the parts: of units, and of lists at once. */
 const PARTS_STAY: ReadonlySet<string> = new Set(["quota_exceeded", "too_many_jobs"]);
-
-function stateOf(kept: KeptUpload | null): UploadState {
-  if (kept === null) return { status: "idle" };
-  return isSent(kept) ? { status: "unstarted", kept, message: null } : { status: "interrupted", kept };
-}
 
 const NOT_THE_FILE = { status: 0, code: "other_file", requestId: null };

@@ -12,7 +12,7 @@ import type { JobPage } from "../wire/bodies.ts";
 import { JobTable } from "./job-table.tsx";
 import { ListStart } from "./list-start.tsx";
 import { UploadProgress } from "./upload-progress.tsx";
-import { UploadUnstarted } from "./upload-unstarted.tsx";
+import { UploadUnknown, UploadUnstarted } from "./upload-unstarted.tsx";
 
 const STATES = [
   ["", "All"],
@@ -39,6 +39,8 @@ export function ListsView() {
       <div class="stack">
         {upload.status === "unstarted" ? (
           <UploadUnstarted upload={upload} />
+        ) : upload.status === "unknown" ? (
+          <UploadUnknown upload={upload} />
         ) : isBusy ? (
           <UploadProgress upload={upload} onBack={() => setFile(null)} />
         ) : null}

@@ -9,7 +9,7 @@ import { useAction } from "../state/use-action.ts";
 import { bytesOf, percentOf } from "../text/format.ts";
 import { visible } from "../text/visible.ts";
 import { partCountOf } from "../upload/kept-upload.ts";
-import type { UploadState } from "../upload/uploads.ts";
+import type { UploadState } from "../upload/upload-state.ts";
 
 /** How far the upload of this tab is, and what to do where it stopped. */
 export function UploadProgress({
