@@ -45,7 +45,7 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
       const { usage } = await account(key);
       await limit(key);
       await using tab = await openConsole(browser, server.url, { key });
-      await tab.sees(`Left of the spend limit\n${count(usage.included_units + 2)}`);
+      await tab.sees(`Left in all\n${count(usage.included_units + 2)}`);
       await tab.goTo("lists");
       await tab.putFile(await list(usage.included_units + 2));
       await tab.sees("2 units, $0.003");

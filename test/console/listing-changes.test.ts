@@ -47,10 +47,10 @@ test("a feed whose beginning is no longer kept is told from one without a change
   expect(await read(() => ({ ...page("day 0", false), changes: [] }))).toMatchObject({ end: "whole" });
 });
 
-test("a feed whose changes are removed while they are read is cut behind what was read", async () => {
+test("a feed whose changes are removed while they are read ends behind what was read, and is not called too long", async () => {
   expect(await read((call) => (call === 0 ? page("day 0", true) : gone()))).toEqual({
     dates: ["day 0"],
-    end: "cut",
+    end: "overtaken",
     calls: 2,
   });
 });

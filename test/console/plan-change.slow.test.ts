@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "puppeteer-core";
 import type { Account } from "../../src/client/contract-types.ts";
 import { CHROMIUM } from "../support/browser.ts";
+import { answerCalls, jsonReply } from "../support/console-calls.ts";
 import { type BrowsedServer, openConsole, startBrowsedServer } from "../support/console-page.ts";
 import { jsonOf } from "../support/json.ts";
 import type { TestServer } from "../support/server.ts";
@@ -68,6 +69,49 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
       await tab.press("Change to Growth");
       await tab.sees("The plan is Growth now.");
       expect((await account(key)).plan).toBe("growth");
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "makes no change of plan whose dialog is left while the account is read before it",
+    async () => {
+      const key = await server.signUp("starter");
+      await using tab = await openConsole(browser, server.url, { key });
+      const readings: Array<() => void> = [];
+      let changes = 0;
+      let hangs = false;
+      const asked = Promise.withResolvers<void>();
+      await answerCalls(tab, (call) => {
+        if (call === "POST /v1/account/plan") changes += 1;
+        if (!hangs || call !== "GET /v1/account") return undefined;
+        asked.resolve();
+        const answer = Promise.withResolvers<ReturnType<typeof jsonReply>>();
+        readings.push(async () => answer.resolve(jsonReply(await account(key))));
+        return answer.promise;
+      });
+      await tab.goTo("plan");
+      await tab.press("Choose Growth");
+      await tab.sees("Growth for that time");
+      hangs = true;
+      const left = Promise.withResolvers<void>();
+      tab.page.on("requestfailed", () => left.resolve());
+      await tab.press("Change to Growth");
+      await asked.promise;
+      await tab.press("Back");
+      await left.promise;
+      hangs = false;
+      for (const answer of readings.splice(0)) answer();
+      await tab.press("Choose Growth");
+      await tab.sees("Growth for that time");
+      await tab.press("Back");
+      hangs = true;
+      await tab.press("Choose Growth");
+      await tab.page.waitForSelector(".plan-card[aria-label=Scale] button:disabled");
+      for (const answer of readings.splice(0)) answer();
+      await tab.sees("Growth for that time");
+      hangs = false;
+      expect([changes, (await account(key)).plan]).toEqual([0, "starter"]);
     },
     TEST_TIMEOUT_MS,
   );

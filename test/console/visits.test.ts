@@ -36,6 +36,7 @@ test.each([
     "a change",
     (api: ReturnType<typeof createApi>) => api.send<object>("POST", "/v1/account/keys/key_1/rotate", {}),
   ],
+  ["a removal", (api: ReturnType<typeof createApi>) => api.remove("/v1/account/keys/key_1")],
 ])("the reply to %s that comes behind a sign-out reaches nobody, nor the next visitor", async (_, call) => {
   const { session, api, answer } = tab();
   const called = call(api);
@@ -64,3 +65,17 @@ test("a page whose key the tab no longer keeps knows it", () => {
   session.leave();
   expect(session.isKept()).toBeTrue();
 });
+
+test.each(["PATCH", "PUT"] as const)(
+  "the reply to a %s that breaks off is said to have broken off",
+  async (method) => {
+    const api = createApi({
+      fetch: async () =>
+        new Response(new ReadableStream({ pull: (stream) => stream.error(new TypeError("network error")) })),
+      key: createStore<string | null>("asy_one"),
+      onKeyRefused() {},
+      connection: createStore<Connection>("up"),
+    });
+    await expect(api.send(method, "/v1/account", {})).rejects.toThrow("The server's reply broke off.");
+  },
+);

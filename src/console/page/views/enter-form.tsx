@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Form } from "../parts/form.tsx";
 import { Submit } from "../parts/submit.tsx";
 import { TextField } from "../parts/text-field.tsx";
@@ -12,18 +12,23 @@ export function EnterForm() {
   const { session } = useConsole();
   const [key, setKey] = useState("");
   const action = useAction();
+  // Somebody may come in another way and leave again meanwhile: who waits here then is another visitor.
+  const stop = useMemo(() => new AbortController(), []);
+  useEffect(() => () => stop.abort(), [stop]);
   const enter = () =>
     action.run(async () => {
       const held = key.trim();
       if (!/^[\x21-\x7e]+$/.test(held)) return action.fail("Paste a key: asy_ and 36 letters and digits.");
       const reply = await fetch("/v1/account", {
         cache: "no-store",
+        signal: stop.signal,
         headers: { Authorization: `Bearer ${held}` },
       }).catch((cause: unknown) => {
         throw new Unreachable("The server does not answer.", { cause });
       });
       const refusal = reply.ok ? null : await refusalOf(reply);
       if (refusal !== null && codeOf(refusal) !== "forbidden") throw refusal;
+      stop.signal.throwIfAborted();
       session.exchange(null, held);
     });
   return (

@@ -125,8 +125,9 @@ function HistoryCard({ host }: { readonly host: string }) {
               <ChangeTable changes={changes} end={end} />
               {end === "whole" ? null : (
                 <p class="muted">
-                  Later changes were not read: at most {countOf(FEED_CHANGES_MAX)} changes of all services
-                  are.
+                  {end === "cut"
+                    ? `Later changes were not read: at most ${countOf(FEED_CHANGES_MAX)} changes of all services are.`
+                    : "Later changes were not read: the server removed what came next meanwhile."}
                 </p>
               )}
             </>

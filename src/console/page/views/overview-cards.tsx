@@ -32,7 +32,7 @@ export function UnitsCard({ account, plans }: Of & { readonly plans: readonly Pl
             ["Used", countOf(units)],
             ["Included", countOf(included_units)],
             [remaining_units === null ? "Included left" : "Left", countOf(includedUnitsLeft)],
-            ...(isLimited ? [["Left of the spend limit", countOf(unitsLeft)] as const] : []),
+            ...(isLimited ? [["Left in all", countOf(unitsLeft)] as const] : []),
             ["Calls", countOf(calls)],
           ]}
         />

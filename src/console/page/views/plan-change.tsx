@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Confirm } from "../parts/confirm.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { useConsole } from "../state/console.ts";
@@ -33,8 +33,12 @@ export function PlanChange({
     const timer = setInterval(() => setAt(now()), TICK_MS);
     return () => clearInterval(timer);
   }, [now]);
+  // Until the change itself is sent, leaving the dialog keeps it from being made.
+  const stop = useMemo(() => new AbortController(), []);
+  useEffect(() => () => stop.abort(), [stop]);
   const change = async () => {
-    const read = await api.read<Account>("/v1/account");
+    const read = await api.read<Account>("/v1/account", stop.signal);
+    stop.signal.throwIfAborted();
     if (!isAs(read, account) && planAhead(read) !== to.plan) {
       onRead(read);
       throw new Refusal(

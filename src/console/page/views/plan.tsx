@@ -21,11 +21,13 @@ export function PlanView() {
   const account = useLoad((signal) => api.read<Account>("/v1/account", signal));
   const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
   const [chosen, setChosen] = useState<Plan | null>(null);
+  const [asked, setAsked] = useState<Plan | null>(null);
   const [notice, setNotice] = useState<string | null>(null);
   const choosing = useAction();
   // The view may be open for weeks: what a change costs is of the account as it is by now.
   const choose = (plan: Plan) =>
     choosing.run(async () => {
+      setAsked(plan);
       const read = await api.read<Account>("/v1/account");
       account.replace(read);
       if (planAhead(read) !== plan.plan) setChosen(plan);
@@ -48,7 +50,12 @@ export function PlanView() {
                     stays as it is.
                   </Notice>
                 )}
-                <PlanCards plans={all} account={held} onChoose={choose} />
+                <PlanCards
+                  plans={all}
+                  account={held}
+                  asked={choosing.isRunning ? asked : null}
+                  onChoose={choose}
+                />
                 <RunningMonth account={held} onChanged={account.replace} />
                 <InvoiceHistory />
                 {chosen === null ? null : (
@@ -81,10 +88,13 @@ function changeText({ plan, pending_plan, period }: Account): string {
 function PlanCards({
   plans,
   account,
+  asked,
   onChoose,
 }: {
   readonly plans: readonly Plan[];
   readonly account: Account;
+  /** The one that was pressed, which keeps the focus, while the account is read for it. */
+  readonly asked: Plan | null;
   readonly onChoose: (plan: Plan) => void;
 }) {
   const heldPrice = priceOf(plans, account.plan);
@@ -95,6 +105,7 @@ function PlanCards({
           key={plan.plan}
           plan={plan}
           account={account}
+          isOff={asked !== null && asked.plan !== plan.plan}
           isUpgrade={Number(plan.monthly_price_usd) > heldPrice}
           onChoose={() => onChoose(plan)}
         />
@@ -126,11 +137,13 @@ function priceOf(plans: readonly Plan[], name: string): number {
 function PlanCard({
   plan,
   account,
+  isOff,
   isUpgrade,
   onChoose,
 }: {
   readonly plan: Plan;
   readonly account: Account;
+  readonly isOff: boolean;
   /** It costs more than the plan that is held. */
   readonly isUpgrade: boolean;
   readonly onChoose: () => void;
@@ -171,7 +184,7 @@ function PlanCard({
       </ul>
       <Button
         look={isUpgrade ? "primary" : ""}
-        isOff={isHeld ? account.pending_plan === null : isPending}
+        isOff={isOff || (isHeld ? account.pending_plan === null : isPending)}
         onPress={onChoose}
       >
         {labelOf(name, { isHeld, isPending, mayKeep: account.pending_plan !== null })}

@@ -54,7 +54,7 @@ export function UploadUnknown({
   const asking = useAction();
   const returns = useReturns();
   useEffect(() => {
-    asking.run(uploads.ask);
+    void asking.run(uploads.ask);
   }, [returns]);
   return (
     <Card title={`${visible(kept.name)} is sent`}>

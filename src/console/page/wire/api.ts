@@ -10,7 +10,7 @@ import { createSubmissionKeys } from "./submission-keys.ts";
 export type Api = {
   /** Headers with an authorization of their own are sent in the place of the visitor's key. Resolves behind a sign-out. */
   readonly open: (path: string, init?: ApiCall) => Promise<Response>;
-  /** This and `send` reject where the visitor has signed out meanwhile. */
+  /** This, `send` and `remove` reject where the visitor has signed out meanwhile. */
   readonly read: <Body>(path: string, signal?: AbortSignal) => Promise<Body>;
   readonly send: <Body>(method: "POST" | "PATCH" | "PUT", path: string, body?: unknown) => Promise<Body>;
   readonly remove: (path: string) => Promise<void>;
@@ -118,10 +118,10 @@ export function createApi({ fetch, key, onKeyRefused, connection }: ApiDependenc
       const json = { "Content-Type": "application/json" };
       const call = { method, ...(body === undefined ? {} : { headers: json, body: JSON.stringify(body) }) };
       const reply = await ofVisit(() => open(path, call));
-      return (reply.status === 204 ? undefined : await reply.json()) as Body;
+      return (reply.status === 204 ? undefined : await unbroken(reply.json())) as Body;
     },
     async remove(path) {
-      await open(path, { method: "DELETE" });
+      await ofVisit(() => open(path, { method: "DELETE" }));
     },
   };
 }

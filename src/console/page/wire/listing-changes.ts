@@ -8,8 +8,11 @@ export type ListingChange = { readonly at: string; readonly listing: Listing | n
 export type ChangeHistory = {
   /** Newest first. */
   readonly changes: readonly ListingChange[];
-  /** Whether all was read, not the newest, or nothing, as the server no longer keeps the oldest. */
-  readonly end: "whole" | "cut" | "gone";
+  /**
+   * Whether all was read, not the newest as they are too many, or nothing or not the newest, as the server no longer keeps
+   * what was to be read next.
+   */
+  readonly end: "whole" | "cut" | "gone" | "overtaken";
 };
 
 const PAGES_MAX = 40;
@@ -32,7 +35,7 @@ export async function changesOf(api: Api, host: string, signal: AbortSignal): Pr
     } catch (error) {
       if (!(error instanceof Refusal && error.status === 404)) throw error;
       // What follows the cursor may be removed while the feed is read.
-      return { changes: changes.reverse(), end: page === 0 ? "gone" : "cut" };
+      return { changes: changes.reverse(), end: page === 0 ? "gone" : "overtaken" };
     }
     for (const change of found.changes) {
       if (change.host === host) changes.push({ at: change.at, listing: change.listing ?? null });
