@@ -117,4 +117,21 @@ describe.skipIf(CHROMIUM === null)("a sign-out", () => {
     },
     TEST_TIMEOUT_MS,
   );
+
+  test(
+    "is not followed by a sign-in whose form was left before its reply came",
+    async () => {
+      const key = await server.signUp();
+      await using tab = await openConsole(browser, server.url);
+      const { arrived, letGo } = await hold(tab, "/v1/account");
+      await tab.fill("API key", key);
+      await tab.press("Sign in");
+      await arrived;
+      await tab.press("Sign up");
+      letGo();
+      await settled(tab);
+      expect(await keptKey(tab)).toBeNull();
+    },
+    TEST_TIMEOUT_MS,
+  );
 });
