@@ -23,8 +23,10 @@ const BREAK_RESULTS = `{
   window.fetch = async (path, init) => {
     if (window.isAway && !path.includes("/results")) throw new TypeError("Failed to fetch");
     if (path.includes("status=")) window.readings += 1;
+    // As it is when the call is made: what is switched off meanwhile is of the next call.
+    const breaks = window.breaks && path.includes("/results");
     const reply = await real(path, init);
-    if (!window.breaks || !path.includes("/results")) return reply;
+    if (!breaks) return reply;
     const bytes = new Uint8Array(await reply.arrayBuffer());
     const body = new ReadableStream({
       start: (stream) => stream.enqueue(bytes.subarray(0, bytes.length / 2)),
