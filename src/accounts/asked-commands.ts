@@ -62,7 +62,8 @@ export function createAskedCommands({
       }
       command = await store.nextCommand(command.commandId);
     }
-    for (const failure of failures.values()) throw failure;
+    const [failure] = failures.values();
+    if (failure !== undefined) throw failure;
   }
 
   return (onProblem) => {

@@ -42,7 +42,7 @@ test("a feed of more changes than are read is cut, and its newest changes are th
   expect([end, calls, dates[0]]).toEqual(["cut", 40, "day 39"]);
 });
 
-test("a feed whose beginning is no longer kept is told from one without a change", async () => {
+test("a feed whose beginning is no longer kept is another case than one without a change", async () => {
   expect(await read(gone)).toEqual({ dates: [], end: "gone", calls: 1 });
   expect(await read(() => ({ ...page("day 0", false), changes: [] }))).toMatchObject({ end: "whole" });
 });

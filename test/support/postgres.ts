@@ -47,7 +47,7 @@ export async function startPostgres({
 }: {
   /** Commits wait for the disk, as outside of tests. */
   readonly isDurable?: boolean;
-  /** Where its own folder is made; whoever runs PostgreSQL must be let through to it. */
+  /** Where its own folder is made; the user of PostgreSQL must have access to it. */
   readonly folder?: string;
 } = {}): Promise<PostgresServer> {
   return startServer({ isDurable, within: folder }, async (data) => {

@@ -1,6 +1,6 @@
 import type { Job } from "../job.ts";
 
-/** Takes a place for work that none of its callers can stop; throws where there is none. */
+/** Holds a place for work that goes on without its callers; throws where no place is left. */
 export type Entry = () => Disposable;
 
 export type CsvLengths = {

@@ -28,14 +28,10 @@ export type Download = {
 export async function download(api: Api, { signal, ...options }: Download): Promise<boolean> {
   // Where one of two replies ends early, the other is not left open.
   const own = new AbortController();
-  const end = () => own.abort(signal.reason);
-  signal.throwIfAborted();
-  signal.addEventListener("abort", end, { once: true });
   try {
-    return await downloadUntil(api, { ...options, signal: own.signal });
+    return await downloadUntil(api, { ...options, signal: AbortSignal.any([signal, own.signal]) });
   } finally {
-    signal.removeEventListener("abort", end);
-    end();
+    own.abort();
   }
 }
 

@@ -104,8 +104,8 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
     return job;
   };
 
-  /** Whether the server has started a list, which is then no upload any more; nor is one that it does not know. */
-  const isStarted = async ({ jobId }: KeptUpload): Promise<boolean> => {
+  /** Ends an upload whose list the server has started, or does not know; returns whether it did. */
+  const endIfStarted = async ({ jobId }: KeptUpload): Promise<boolean> => {
     const job = await api.read<Job>(`/v1/jobs/${jobId}`).catch((error: unknown) => {
       if (codeOf(error) === "not_found") return null;
       throw error;
@@ -150,7 +150,7 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
     async ask() {
       const upload = readKept(storage);
       if (upload === null) return state.set({ status: "idle" });
-      if (!(await isStarted(upload))) state.set({ status: "unstarted", kept: upload, message: null });
+      if (!(await endIfStarted(upload))) state.set({ status: "unstarted", kept: upload, message: null });
     },
     async start() {
       const upload = readKept(storage);
@@ -162,7 +162,7 @@ export function createUploads({ api, storage, send, wait = pause }: UploadsDepen
       end();
       const left = readKept(storage);
       // A list that was started meanwhile runs and is charged: it is not erased as something that was never begun.
-      if (left !== null && state.get().status === "unstarted" && (await isStarted(left))) return;
+      if (left !== null && state.get().status === "unstarted" && (await endIfStarted(left))) return;
       const failure = left === null ? null : await eraseUpload(api, left.jobId);
       const last = readKept(storage);
       // The visitor may have left meanwhile, or have chosen the file again.
