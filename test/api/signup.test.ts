@@ -37,9 +37,14 @@ describe("201", () => {
   test("the key itself is not stored", async () => {
     const { api_key: key } = await jsonOf<SignedUp>(await signUp({ email: "dora@good.com" }));
     await server.call("/v1/account", { key });
+    let files = 0;
     for (const name of readdirSync(server.dataDir, { recursive: true, withFileTypes: true })) {
-      if (name.isFile()) expect(readFileSync(join(name.parentPath, name.name)).includes(key)).toBe(false);
+      // The directory's first snapshot may be renamed meanwhile.
+      if (!name.isFile() || name.name.endsWith(".ndjson.tmp")) continue;
+      expect(readFileSync(join(name.parentPath, name.name)).includes(key)).toBe(false);
+      files += 1;
     }
+    expect(files).toBeGreaterThan(0);
     expect(JSON.stringify(server.logged())).not.toContain(key);
   });
 });

@@ -110,10 +110,10 @@ async function send(
       },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-    }).then(
-      async (reply) => ({ status: reply.status, text: await reply.text() }),
-      () => ({ status: 0, text: "" }),
-    );
+    })
+      .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
+      // Also of one that broke off: a node that ends in the middle of it has said nothing.
+      .catch(() => ({ status: 0, text: "" }));
     const kind = `${path} ${answer.status}`;
     told.statuses.set(kind, (told.statuses.get(kind) ?? 0) + 1);
     if (name === null || answer.status === refusal || !AGAIN.has(answer.status)) return answer;
