@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createStubResolver } from "../../src/dns/resolver.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { serverAddress } from "../support/dns-server.ts";
+import { freePort } from "../support/free-port.ts";
 
 /** A server that answers by UDP, and by TCP not even with a refusal, as behind a firewall that drops it. */
 
@@ -11,21 +12,20 @@ const QUESTIONS = 200;
 const FULL_LISTENER = `
 import socket, sys
 full = socket.socket()
-full.bind(("127.0.0.1", 0))
+full.bind(("127.0.0.1", int(sys.argv[1])))
 full.listen(0)
 first = socket.create_connection(full.getsockname())
-print(full.getsockname()[1], flush=True)
+print("full", flush=True)
 sys.stdin.read()
 `;
 const TRUNCATED_REPLY = 0x8380;
 /** Of /proc/net/tcp. */
 const SYN_SENT = "02";
 
-async function startSilentListener() {
-  const child = Bun.spawn(["python3", "-c", FULL_LISTENER], { stdin: "pipe", stdout: "pipe" });
-  const { value } = await child.stdout.getReader().read();
+async function startSilentListener(port: number) {
+  const child = Bun.spawn(["python3", "-c", FULL_LISTENER, `${port}`], { stdin: "pipe", stdout: "pipe" });
+  await child.stdout.getReader().read();
   return {
-    port: Number(Buffer.from(value ?? []).toString()),
     async [Symbol.asyncDispose]() {
       child.kill();
       await child.exited;
@@ -63,17 +63,18 @@ function connectingTo(port: number): number {
 test.skipIf(process.platform !== "linux")(
   "a question that is given up leaves no connection behind that is not open yet",
   async () => {
-    await using listener = await startSilentListener();
-    using _server = await startTruncatingServer(listener.port);
+    const port = await freePort();
+    await using _listener = await startSilentListener(port);
+    using _server = await startTruncatingServer(port);
     const resolver = createStubResolver({
-      servers: [serverAddress(`127.0.0.1:${listener.port}`)],
+      servers: [serverAddress(`127.0.0.1:${port}`)],
       clock: systemClock,
       attemptTimeoutsMs: [200, 200],
       lookupTimeoutMs: 1000,
     });
     let connectingMax = 0;
     const watch = setInterval(() => {
-      connectingMax = Math.max(connectingMax, connectingTo(listener.port));
+      connectingMax = Math.max(connectingMax, connectingTo(port));
     }, 10);
     const names = Array.from({ length: QUESTIONS }, (_, at) => `long${at}.com`);
     const lookups = await Promise.all(names.map((name) => resolver.lookUp(name, "TXT")));
@@ -82,7 +83,7 @@ test.skipIf(process.platform !== "linux")(
     expect(connectingMax).toBeGreaterThan(0);
     // Sockets are closed by the end of the turn.
     await new Promise(setImmediate);
-    expect(connectingTo(listener.port)).toBe(0);
+    expect(connectingTo(port)).toBe(0);
     resolver.close();
   },
 );
