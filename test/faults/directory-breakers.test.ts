@@ -10,7 +10,7 @@ import {
   type TestListing,
 } from "../support/directory.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { paid, storedContent, syncedPair } from "../support/synced-directory.ts";
+import { contentOf, paid, storedContent, syncedPair } from "../support/synced-directory.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -198,6 +198,65 @@ describe("pay_to_changed_at", () => {
     expect(pair.held.listings.get(host)?.evidence.pay_to_changed_at).toBe(seen);
     pair.upstream.put(said(null, payee(901)));
     await pair.sync();
+    expect(pair.held.listings.get(host)?.evidence.pay_to_changed_at).toBe(seen);
+  });
+
+  test("is known of a host that is deleted and comes back with another payee in one sync", async () => {
+    using pair = await syncedPair();
+    const { host } = listing(1);
+    pair.upstream.remove(host);
+    pair.upstream.put(silent(paid(listing(1), payee(900))));
+    pair.clock.advance(HOUR_MS);
+    await pair.sync();
+    const seen = new Date(START + HOUR_MS).toISOString();
+    expect(pair.held.listings.get(host)?.evidence.pay_to_changed_at).toBe(seen);
+    pair.clock.advance(HOUR_MS);
+    pair.upstream.remove(host);
+    pair.upstream.put(silent(paid(listing(1), payee(900))));
+    await pair.sync();
+    expect(pair.held.listings.get(host)?.evidence.pay_to_changed_at).toBe(seen);
+  });
+
+  test.each(["the feed", "the export"])("outlasts a deletion and a restart, by %s", async (way) => {
+    using pair = await syncedPair();
+    if (way === "the export")
+      pair.upstream.intercept = ({ url }) =>
+        url.includes("/changes") ? new Response("{}", { status: 404 }) : undefined;
+    const { host } = listing(1);
+    pair.upstream.put(silent(paid(listing(1), payee(900))));
+    pair.clock.advance(HOUR_MS);
+    await pair.sync();
+    const seen = new Date(START + HOUR_MS).toISOString();
+    expect(pair.held.listings.get(host)?.evidence.pay_to_changed_at).toBe(seen);
+    pair.upstream.remove(host);
+    await pair.sync();
+    expect(pair.held.listings.has(host)).toBe(false);
+    pair.upstream.put(silent(paid(listing(1), payee(900))));
+    pair.clock.advance(HOUR_MS);
+    const { folder, upstream, clock } = pair;
+    const restarted = openSyncer({ folder: folder.path, upstream: upstream.url }, { clock });
+    const returned = contentOf(await restarted.sync({ acceptTripped: false })).get(host);
+    expect(returned?.evidence.pay_to_changed_at).toBe(seen);
+  });
+
+  test("is dated anew where a host comes back with another payee and the time of the change before", async () => {
+    using pair = await syncedPair();
+    const { host } = listing(1);
+    const said = (to: string) =>
+      paid(
+        listing(1, ({ evidence }) => {
+          evidence.pay_to_changed_at = "2026-02-28T00:00:00Z";
+        }),
+        to,
+      );
+    pair.upstream.put(said(payee(900)));
+    await pair.sync();
+    pair.upstream.remove(host);
+    await pair.sync();
+    pair.upstream.put(said(payee(901)));
+    pair.clock.advance(HOUR_MS);
+    await pair.sync();
+    const seen = new Date(START + HOUR_MS).toISOString();
     expect(pair.held.listings.get(host)?.evidence.pay_to_changed_at).toBe(seen);
   });
 });

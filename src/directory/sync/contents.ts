@@ -13,8 +13,14 @@ export type QuarantinedRecord = {
 /** Quarantined records by host, or by a hash of the record where no host could be read. */
 export type Quarantine = ReadonlyMap<string, QuarantinedRecord>;
 
-/** The payee of a deleted host, to detect another payee when the host returns. */
-export type Tombstone = { readonly payee: string; readonly at: number };
+/** The payee of a deleted host and its last change, to know of both when the host returns. */
+export type Tombstone = {
+  readonly payee: string;
+  /** ISO 8601 UTC; missing where no change is known. */
+  readonly payToChangedAt?: string;
+  /** The time of the deletion in ms UTC. */
+  readonly at: number;
+};
 
 /** The contents of the directory before and after a sync. */
 export type Contents = {

@@ -4,7 +4,7 @@ import { payeeKey } from "../payee.ts";
 import type { Dictionary } from "../snapshot/dictionary.ts";
 import { createRow, type Row } from "../snapshot/row.ts";
 import type { SegmentWriter } from "../snapshot/shared-bytes.ts";
-import type { Contents, Quarantine, QuarantinedRecord } from "./contents.ts";
+import type { Contents, Quarantine, QuarantinedRecord, Tombstone } from "./contents.ts";
 import type { Complete } from "./own-measures.ts";
 
 export type DraftDependencies = {
@@ -45,6 +45,11 @@ export function rowOf(read: Listing, base: Contents, dependencies: DraftDependen
   const previous = base.rows.get(listing.host);
   const known = previous ?? base.tombstones.get(listing.host);
   return createRow(listing, payToChangedAt(listing, known, dependencies.now), previous, dependencies);
+}
+
+/** Returns what is remembered of a row that is deleted. */
+export function tombstoneOf({ payee, payToChangedAt }: Row, at: number): Tombstone {
+  return { payee, ...(payToChangedAt === null ? {} : { payToChangedAt }), at };
 }
 
 /** Returns the fault of a further record of a host; null for an exact duplicate of the first one. */

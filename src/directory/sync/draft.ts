@@ -4,7 +4,7 @@ import { readListing } from "../listing-reader.ts";
 import { createRow, type Row, type Rows } from "../snapshot/row.ts";
 import { bytesAt, isSameText } from "../snapshot/shared-bytes.ts";
 import type { Change, Contents, Draft, Quarantine, QuarantinedRecord, Tombstone } from "./contents.ts";
-import { createRejecter, type DraftDependencies, duplicateFault, rowOf } from "./draft-rows.ts";
+import { createRejecter, type DraftDependencies, duplicateFault, rowOf, tombstoneOf } from "./draft-rows.ts";
 
 /** Bytes of a row of an export with the fields that are added here. Readers of the change feed rely on this limit. */
 export const TEXT_BYTES_MAX = 66_000;
@@ -65,6 +65,8 @@ export function createFullDraft(base: Contents, dependencies: DraftDependencies)
 /** Creates the draft of changes of a feed, which are applied in order. */
 export function createDeltaDraft(base: Contents, dependencies: DraftDependencies) {
   const rows = new Map(base.rows);
+  /** Those of this draft too, for hosts that return in it. Later drafts compare with what was published. */
+  const tombstones = new Map(base.tombstones);
   const quarantine = new Map(base.quarantine);
   const reject = createRejecter(base.quarantine, quarantine, dependencies.now);
   const clear = (host: string): void => {
@@ -80,7 +82,7 @@ export function createDeltaDraft(base: Contents, dependencies: DraftDependencies
         reject(host, reason ?? "bad_record", text);
         return;
       }
-      const row = rowOf(read.listing, { ...base, rows }, dependencies);
+      const row = rowOf(read.listing, { ...base, rows, tombstones }, dependencies);
       if (row.length > TEXT_BYTES_MAX) {
         reject(host, "row_too_long", text);
         return;
@@ -90,6 +92,8 @@ export function createDeltaDraft(base: Contents, dependencies: DraftDependencies
     },
     delete(host: string): void {
       clear(host);
+      const row = rows.get(host);
+      if (row !== undefined) tombstones.set(host, tombstoneOf(row, dependencies.now));
       rows.delete(host);
     },
     /** Quarantines a change that is not understood. */
@@ -159,10 +163,11 @@ function finishDraft(
     if (previous === undefined || !isSameText(previous, row)) upserts.push({ op: "upsert", host, row });
   }
   const deletes: Change[] = [];
-  for (const { host, payee } of base.rows.values()) {
+  for (const row of base.rows.values()) {
+    const { host } = row;
     if (next.rows.has(host)) continue;
     deletes.push({ op: "delete", host });
-    tombstones.set(host, { payee, at: now });
+    tombstones.set(host, tombstoneOf(row, now));
   }
   const byHost = (a: Change, b: Change): number => (a.host < b.host ? -1 : 1);
   return {
