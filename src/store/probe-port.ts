@@ -53,7 +53,9 @@ export type ProbeChange = {
 export type ProbeReader = Disposable & {
   /** Returns the hosts of which a resource was probed after this time, with the time of the last probe. */
   readonly probedAfter: (time: number) => readonly { readonly host: string; readonly probedAt: number }[];
-  readonly resourcesOf: (host: string) => readonly Pick<ProbedResource, "payToChangedAt" | "priceMicroUsd">[];
+  readonly resourcesOf: (
+    host: string,
+  ) => readonly Pick<ProbedResource, "payTo" | "payToChangedAt" | "priceMicroUsd">[];
   /** Returns the days of all resources of a host from one on. */
   readonly daysOf: (host: string, fromDay: string) => readonly ProbeDay[];
 };

@@ -24,7 +24,7 @@ function createReader(database: Database): ProbeReader {
   database.run("PRAGMA busy_timeout = 5000");
   const orm = drizzle(database);
   const placed = (name: string) => sql.placeholder(name);
-  const { host, probedAt, payToChangedAt, priceMicroUsd } = probedResources;
+  const { host, probedAt, payTo, payToChangedAt, priceMicroUsd } = probedResources;
   const probedAfter = orm
     .select({ host, probedAt: sql<number>`max(${probedAt})`.mapWith(Number) })
     .from(probedResources)
@@ -33,7 +33,7 @@ function createReader(database: Database): ProbeReader {
     .prepare();
   // By the index of the days: the resources themselves have none by host.
   const resourcesOf = orm
-    .selectDistinct({ url: probedResources.url, payToChangedAt, priceMicroUsd })
+    .selectDistinct({ url: probedResources.url, payTo, payToChangedAt, priceMicroUsd })
     .from(probeDays)
     .innerJoin(probedResources, eq(probedResources.url, probeDays.url))
     .where(eq(probeDays.host, placed("host")))
