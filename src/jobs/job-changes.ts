@@ -9,7 +9,7 @@ export type JobChanges = {
     to: JobChange,
   ) => Promise<JobRecord | null>;
   /** Resumes a paused job. */
-  readonly resume: (job: JobRecord) => Promise<JobRecord | null>;
+  readonly resume: (job: Pick<JobRecord, "jobId" | "startedAt">) => Promise<JobRecord | null>;
 };
 
 export function createJobChanges(

@@ -1,6 +1,6 @@
 import type { Answer } from "../platform/answer.ts";
 import type { JobPort } from "../store/job-port.ts";
-import type { ClaimedWork, JobRecord } from "../store/job-records.ts";
+import type { ClaimedWork, ListedJob } from "../store/job-records.ts";
 import type { Upkeep } from "../store/port.ts";
 import type { ChunkClaims } from "./chunks/chunk-claims.ts";
 import type { ChunkPlaces } from "./chunks/chunk-places.ts";
@@ -23,7 +23,7 @@ export type JobReconciliationDependencies = {
   readonly room: Pick<DiskRoom, "isBack">;
   readonly unitsLeft: (accountId: string) => Answer<number>;
   /** Called with the jobs that have not ended. */
-  readonly seen: (jobs: readonly JobRecord[]) => void;
+  readonly seen: (jobs: readonly ListedJob[]) => void;
   readonly isEnding: () => boolean;
   /** Works on a claimed chunk of a paused job. */
   readonly work: (claimed: ClaimedWork) => void;
@@ -40,7 +40,7 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
   const { seen, isEnding, work, finishIdle } = dependencies;
 
   /** Works on the chunks of a paused job that precede finished ones, within the places for chunks in work. */
-  async function closeGaps(job: JobRecord): Promise<void> {
+  async function closeGaps(job: ListedJob): Promise<void> {
     while (!isEnding() && places.isLeftFor(job.accountId)) {
       const claimed = await gaps.claim(job);
       if (claimed === null) return;
@@ -48,12 +48,12 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
     }
   }
 
-  async function canResume({ statusReason, accountId, unitsPerItem }: JobRecord): Promise<boolean> {
+  async function canResume({ statusReason, accountId, unitsPerItem }: ListedJob): Promise<boolean> {
     if (statusReason === "storage") return room.isBack();
     return statusReason === "out_of_units" && (await unitsLeft(accountId)) >= unitsPerItem;
   }
 
-  async function resume(job: JobRecord): Promise<void> {
+  async function resume(job: ListedJob): Promise<void> {
     if (job.statusReason === "storage") await store.probe();
     await steps.resume(job);
   }

@@ -112,7 +112,8 @@ export type JobPort = {
   readonly findJob: (jobId: string) => Answer<JobRecord | null>;
   /** Returns jobs, newest first; null where `afterJobId` is not a job of the account. */
   readonly jobPage: (page: JobPage) => Answer<readonly ListedJob[] | null>;
-  readonly jobsIn: (statuses: readonly JobStatus[]) => Answer<readonly JobRecord[]>;
+  /** Returns all jobs in these states, oldest first. */
+  readonly jobsIn: (statuses: readonly JobStatus[]) => Answer<readonly ListedJob[]>;
   /** Returns up to `limit` failed jobs whose results are kept, behind a cursor that a call before has returned. */
   readonly failedJobs: (after: string | null, limit: number) => Answer<FailedJobs>;
   /** Returns the number of unfinished jobs of all accounts, by state and reason. */

@@ -54,7 +54,7 @@ export type JobRecord = {
   readonly webhookUrl: string | null;
 };
 
-/** A job in a list of jobs: an input may have thousands of columns. */
+/** A job in a list of jobs, or among those in a state: an input may have thousands of columns. */
 export type ListedJob = Omit<JobRecord, "inputTable">;
 
 /** Some rows of a job's input, in the order of the input. */

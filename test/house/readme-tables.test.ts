@@ -174,6 +174,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ["the input of a job, decoded", `${await constant("src/app/jobs.ts", "INPUT_BYTES_MAX")} bytes`],
       ["a row of it", `${RECORD_BYTES_MAX} bytes`],
       ["its columns", `${await constant(csvRecords, "COLUMNS_MAX")}`],
+      ["the names of its columns, as JSON", `${await constant(csvRecords, "NAMES_BYTES_MAX")} bytes`],
       ["a part of an input, decoded; its parts", `${PART_BYTES_MAX} bytes; ${PARTS_MAX}`],
       ["parts of inputs that arrive at a time", `${ARRIVING.capacity}`],
       ["streams of events of jobs", `${await constant("src/http/jobs/job-events.ts", "STREAMS_MAX")}`],

@@ -23,3 +23,23 @@ test.each(["", '"'])("a list has at most 16,384 columns, with the quote %p in it
     },
   });
 });
+
+test.each(["", '"'])(
+  "the names of the columns have at most 1,048,576 bytes as JSON, with the quote %p in a row",
+  async (quote) => {
+    const row = `\n${quote}a@good.com${quote}\n`;
+    // As JSON it is six bytes, and the one name of a list has four around it.
+    for (const [character, most, bytes] of [
+      ["\u0001", 174_762, 1_048_582],
+      ["x", 1_048_572, 1_048_577],
+    ] as const) {
+      expect(await read(character.repeat(most) + row)).toMatchObject({ table: { index: 0 } });
+      expect(await read(character.repeat(most + 1) + row)).toEqual({
+        refusal: {
+          code: "invalid_request",
+          message: `The body has a header of ${bytes} bytes as JSON; a job takes at most 1048576.`,
+        },
+      });
+    }
+  },
+);

@@ -29,6 +29,8 @@ type CellSink = {
 const START_BYTES = 262_144;
 /** The names of the columns are kept with the job and go along with its chunks. A worksheet has as many columns. */
 const COLUMNS_MAX = 16_384;
+/** Of those names as JSON, which writes some characters in six bytes: as many as a row may have. */
+const NAMES_BYTES_MAX = 1_048_576;
 const NEWLINE = 0x0a;
 const NAME = "The body";
 
@@ -156,6 +158,12 @@ function tableOf(
     throw new TableError(`${NAME} has ${columns} columns; a job takes at most ${COLUMNS_MAX}.`);
   }
   const { index, names, hasHeader } = chooseColumn(NAME, records, options.kind, wish);
+  const bytes = Buffer.byteLength(JSON.stringify(names));
+  if (bytes > NAMES_BYTES_MAX) {
+    throw new TableError(
+      `${NAME} has a header of ${bytes} bytes as JSON; a job takes at most ${NAMES_BYTES_MAX}.`,
+    );
+  }
   return { table: { columns: names, delimiter: form.delimiter, index, lineEnd }, hasHeader };
 }
 

@@ -126,7 +126,7 @@ function readCases({ read }: Connection): ReadCases {
 // Asked for every second.
 const jobsInStatus = builtOnce((orm) =>
   orm
-    .select(JOB_COLUMNS)
+    .select(LISTED_COLUMNS)
     .from(jobs)
     .where(sql`${jobs.status} = ${listIn("statuses", "text")}`)
     .orderBy(asc(jobs.createdAt), asc(jobs.jobId))

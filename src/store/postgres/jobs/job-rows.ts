@@ -13,7 +13,7 @@ export const JOB_COLUMNS = jobColumns;
 
 const { inputTable: ___, ...listedColumns } = jobColumns;
 
-/** The columns of a job in a list. */
+/** The columns of a listed job. */
 export const LISTED_COLUMNS = listedColumns;
 
 export type JobRow = Omit<typeof jobs.$inferSelect, "reader" | "readUntil">;

@@ -44,7 +44,7 @@ export function createJobStatements(orm: Orm, inputs: Pick<InputStatements, "cha
   ).get;
   const inStatus = madeOnce(() =>
     orm
-      .select()
+      .select(LISTED)
       .from(jobs)
       .where(inArray(jobs.status, sql`(SELECT value FROM json_each(${sql.placeholder("statuses")}))`))
       .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
@@ -142,7 +142,7 @@ export function createJobStatements(orm: Orm, inputs: Pick<InputStatements, "cha
         .map(read),
 
     /** Not to be asked in a transaction, which may be undone. */
-    inStatus: (statuses: readonly JobStatus[]): JobRecord[] => {
+    inStatus: (statuses: readonly JobStatus[]): ListedJob[] => {
       if (statuses.every((status) => vacant.has(status))) return [];
       const found = inStatus()
         .all({ statuses: JSON.stringify(statuses) })
