@@ -19,6 +19,7 @@ import atOnce from "./migrations/0006_at_once.sql" with { type: "text" };
 import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text" };
 import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text" };
 import listsAndAttempts from "./migrations/0009_lists_and_attempts.sql" with { type: "text" };
+import planPeriods from "./migrations/0010_plan_periods.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0007_few_accounts", sql: fewAccounts },
   { name: "0008_signing_keys", sql: signingKeys },
   { name: "0009_lists_and_attempts", sql: listsAndAttempts },
+  { name: "0010_plan_periods", sql: planPeriods },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

@@ -112,8 +112,12 @@ export const planPeriods = pgTable(
   (table) => [
     index("plan_periods_by_account").on(table.accountId, table.periodStart),
     uniqueIndex("plan_periods_running").on(table.accountId).where(sql`${table.endsAt} is null`),
-    index("plan_periods_running_by_end").on(table.periodEnd).where(sql`${table.endsAt} is null`),
-    index("plan_periods_uninvoiced_by_end").on(table.periodEnd).where(sql`${table.invoiceId} is null`),
+    index("plan_periods_to_enter")
+      .on(table.periodEnd, table.planPeriodId)
+      .where(sql`${table.endsAt} is null`),
+    index("plan_periods_to_invoice")
+      .on(table.planPeriodId)
+      .where(sql`${table.invoiceId} is null and ${table.endsAt} is not null`),
     check("plan_periods_counts", sql`${table.units} >= 0 and ${table.calls} >= 0`),
   ],
 );

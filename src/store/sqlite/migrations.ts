@@ -18,6 +18,7 @@ import alerts from "./migrations/0006_alerts.sql" with { type: "text" };
 import unreplaced from "./migrations/0007_unreplaced.sql" with { type: "text" };
 import eventNumbers from "./migrations/0008_event_numbers.sql" with { type: "text" };
 import listsAndAttempts from "./migrations/0009_lists_and_attempts.sql" with { type: "text" };
+import planPeriods from "./migrations/0010_plan_periods.sql" with { type: "text" };
 
 /** All steps, oldest first. They are part of the program, as a single executable has no files beside it. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0007_unreplaced", sql: unreplaced },
   { name: "0008_event_numbers", sql: eventNumbers },
   { name: "0009_lists_and_attempts", sql: listsAndAttempts },
+  { name: "0010_plan_periods", sql: planPeriods },
 ];
 
 /**

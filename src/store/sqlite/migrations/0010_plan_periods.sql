@@ -1,0 +1,2 @@
+DROP INDEX `plan_periods_uninvoiced_by_end`;--> statement-breakpoint
+CREATE INDEX `plan_periods_to_invoice` ON `plan_periods` (`plan_period_id`) WHERE "plan_periods"."invoice_id" is null and "plan_periods"."ends_at" is not null;
