@@ -1,12 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
+import type { NewPlanPeriod, PlanPeriodRecord } from "../../src/store/account-records.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { NOON } from "../store/store-conformance.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
 import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
 
 const RULES = { fits: fitsMonth, marksOf: () => [], plainUnits: plainUnitsOfMonth };
-const NEXT_MONTH = { periodStart: Date.parse("2026-12-01"), periodEnd: Date.parse("2027-01-01") };
+const NEXT = { periodStart: Date.parse("2026-12-01"), periodEnd: Date.parse("2027-01-01") };
+
+function nextMonth(running: PlanPeriodRecord): NewPlanPeriod {
+  const { accountId, plan, monthlyPriceMicroUsd, includedUnits, overagePriceMicroUsd } = running;
+  const { periodStart: startsAt } = NEXT;
+  return {
+    ...{ accountId, plan, monthlyPriceMicroUsd, includedUnits, overagePriceMicroUsd },
+    ...NEXT,
+    startsAt,
+  };
+}
 
 if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so charges of ended months are not tested", () => {});
@@ -46,17 +57,7 @@ describe.if(isPostgresInstalled)("calls that began in a month which another node
     // Both nodes know the month.
     expect(await charge(one, planPeriodId, includedUnits - 10)).toEqual(["charged"]);
     expect(await charge(two, planPeriodId, 1)).toEqual(["charged"]);
-    await two.enterMonth(["acc_a"], (_, running) => [
-      {
-        ...NEXT_MONTH,
-        accountId: "acc_a",
-        plan: running.plan,
-        monthlyPriceMicroUsd: running.monthlyPriceMicroUsd,
-        includedUnits: running.includedUnits,
-        overagePriceMicroUsd: running.overagePriceMicroUsd,
-        startsAt: NEXT_MONTH.periodStart,
-      },
-    ]);
+    await two.enterMonth(["acc_a"], (_, running) => [nextMonth(running)]);
     const outcomes = [await charge(one, planPeriodId, 10, 5, 5), await charge(two, planPeriodId, 4, 3, 1)];
     expect(outcomes).toEqual([
       ["quota", "charged", "quota"],
@@ -67,5 +68,15 @@ describe.if(isPostgresInstalled)("calls that began in a month which another node
       0,
       ["charged", "quota"],
     ]);
+  });
+
+  test("are announced once: a node that finds the month begun announces nothing", async () => {
+    const { one, two, sql } = processes;
+    const enter = async (isBegun: boolean) => {
+      await sql`DELETE FROM account_changes`;
+      await two.enterMonth(["acc_a"], (_, running) => (isBegun ? [] : [nextMonth(running)]));
+      return one.changedAccounts(60_000);
+    };
+    expect([await enter(true), await enter(false), await enter(true)]).toEqual([[], ["acc_a"], []]);
   });
 });

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { drizzle } from "drizzle-orm/bun-sql";
 import { createAccountCases } from "../../src/store/postgres/accounts/account-cases.ts";
+import { createAdmitCases } from "../../src/store/postgres/admission/admit-cases.ts";
 import { createInvoiceCases } from "../../src/store/postgres/billing/invoice-cases.ts";
 import type { Connection } from "../../src/store/postgres/connection/connection.ts";
 import type { Orm } from "../../src/store/postgres/connection/orm.ts";
+import { createPartCases } from "../../src/store/postgres/jobs/part-cases.ts";
 import { migrate } from "../../src/store/postgres/migrations.ts";
 import { NOON } from "../store/store-conformance.ts";
 import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
@@ -32,6 +34,12 @@ describe.if(isPostgresInstalled)("a look that nodes repeat, in a large database"
       INSERT INTO plan_periods (account_id, period_start, period_end, plan, monthly_price_micro_usd, included_units,
         starts_at)
       SELECT 'acc_' || n, ${NOON - 1}, ${NOON}, 'free', 0, 1, ${NOON - 1} FROM generate_series(0, 19999) AS n`;
+    await sql`
+      INSERT INTO account_changes
+      SELECT 'acc_' || n, extract(epoch from clock_timestamp()) * 1000 - n * 70 FROM generate_series(0, 49999) AS n`;
+    await sql`
+      INSERT INTO job_part_frames
+      SELECT 'part_' || n, 0, 'job', '', extract(epoch from clock_timestamp()) * 1000 FROM generate_series(1, 50000) AS n`;
     await sql`ANALYZE`;
   }, 120_000);
   afterAll(async () => {
@@ -79,5 +87,29 @@ describe.if(isPostgresInstalled)("a look that nodes repeat, in a large database"
     );
     expect(plans).toContain("Index Scan using plan_periods_to_invoice");
     expect(plans).not.toMatch(/Sort|Seq Scan/);
+  });
+
+  test("finds the accounts that changed of late, and the changes that are old, by their time", async () => {
+    const clock = { monotonic: () => 0 };
+    const looks = [
+      await plansOf("account_changes", (connection) =>
+        createAdmitCases(connection, "one", clock).changedAccounts(5_000),
+      ),
+      await plansOf("account_changes", (connection) =>
+        createAdmitCases(connection, "one", clock).renewClaims(),
+      ),
+    ];
+    for (const plans of looks) {
+      expect(plans).toContain("account_changes_by_time");
+      expect(plans).not.toContain("Seq Scan");
+    }
+  });
+
+  test("finds what is left of uploads by its time", async () => {
+    const plans = await plansOf("job_part_frames", (connection) =>
+      createPartCases(connection).removeAbandonedFrames(60_000),
+    );
+    expect(plans).toContain("job_part_frames_by_time");
+    expect(plans).not.toContain("Seq Scan on job_part_frames");
   });
 });

@@ -29,9 +29,14 @@ export function changing<T>(
   return transact(async (orm) => {
     await lockAccounts(orm, accountIds);
     const result = await work(orm);
-    for (const accountId of [...accountIds].sort()) await announceChange(orm, accountId);
+    await announceChanges(orm, accountIds);
     return result;
   });
+}
+
+/** Several in the order of their ids, so that nobody waits in a circle. */
+async function announceChanges(orm: Orm, accountIds: readonly string[]): Promise<void> {
+  for (const accountId of [...accountIds].sort()) await announceChange(orm, accountId);
 }
 
 function accountCases(transact: Transact, read: Read, processId: string): AccountPort {
@@ -82,7 +87,9 @@ function monthCases(transact: Transact, read: Read): MonthPort {
     readMonth: (accountId) => read((orm) => monthOf(orm, accountId)),
 
     enterMonth: (accountIds, monthsOf) =>
-      changing(transact, accountIds, async (orm) => {
+      transact(async (orm) => {
+        await lockAccounts(orm, accountIds);
+        const entered: string[] = [];
         for (const accountId of accountIds) {
           const { account, planPeriods: known } = await existingMonth(orm, accountId);
           let running = known.at(-1);
@@ -94,12 +101,15 @@ function monthCases(transact: Transact, read: Read): MonthPort {
             if (inserted === undefined) throw new Error("a plan period was not inserted");
             running = inserted;
           }
+          // Another node was first: what it began it has announced.
           if (started.length === 0) continue;
           await orm
             .update(accounts)
             .set({ plan: running.plan, pendingPlan: null })
             .where(eq(accounts.accountId, accountId));
+          entered.push(accountId);
         }
+        await announceChanges(orm, entered);
       }),
 
     accountsToEnter: (now, limit) =>

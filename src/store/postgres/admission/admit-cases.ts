@@ -4,7 +4,7 @@ import type { AccountMonth } from "../../account-records.ts";
 import type { AdmissionGroup, AdmissionRules, AdmitPort, Admitted } from "../../admit-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { builtOnce } from "../connection/orm.ts";
-import { SERVER_NOW } from "../connection/server-clock.ts";
+import { STATEMENT_NOW } from "../connection/server-clock.ts";
 import { accountChanges } from "../schema.ts";
 import { claimKey, releaseKey, renewLeases } from "./claim-rows.ts";
 import { decideGroup } from "./decided-group.ts";
@@ -97,7 +97,7 @@ export function createAdmitCases(
         await removeOldFlushes(orm);
         await orm
           .delete(accountChanges)
-          .where(lt(accountChanges.changedAt, sql`${SERVER_NOW} - ${CHANGES_KEPT_MS}::bigint`));
+          .where(lt(accountChanges.changedAt, sql`${STATEMENT_NOW} - ${CHANGES_KEPT_MS}::bigint`));
       }),
 
     changedAccounts: (withinMs) =>
@@ -112,6 +112,6 @@ const changedWithin = builtOnce((orm) =>
   orm
     .select({ accountId: accountChanges.accountId })
     .from(accountChanges)
-    .where(sql`${accountChanges.changedAt} > ${SERVER_NOW} - ${sql.placeholder("withinMs")}::bigint`)
+    .where(sql`${accountChanges.changedAt} > ${STATEMENT_NOW} - ${sql.placeholder("withinMs")}::bigint`)
     .prepare("changed_accounts"),
 );

@@ -4,7 +4,10 @@ import type { AnyPgColumn } from "drizzle-orm/pg-core";
 /** The server's clock in milliseconds: the one that all nodes share. */
 export const SERVER_NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
-/** The same, and the same for all columns that a statement writes. */
+/**
+ * The same, and the same for all columns that a statement writes: an index finds rows by it, where the other is asked
+ * anew for each row.
+ */
 export const STATEMENT_NOW = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
 /**

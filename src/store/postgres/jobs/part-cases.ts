@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, lt, or, type SQL, sql } from "drizzle-or
 import { removeInSlices } from "../../../platform/slices.ts";
 import type { PartPort } from "../../part-port.ts";
 import type { Connection } from "../connection/connection.ts";
-import { SERVER_NOW } from "../connection/server-clock.ts";
+import { SERVER_NOW, STATEMENT_NOW } from "../connection/server-clock.ts";
 import { jobPartFrames as frames, jobs, jobParts as parts } from "../schema.ts";
 
 const IS_UNCOMMITTED = sql`NOT EXISTS (SELECT 1 FROM ${parts} WHERE ${parts.partId} = ${frames.partId})`;
@@ -89,7 +89,7 @@ export function createPartCases({ transact, read }: Connection): PartPort {
     removeAbandonedFrames: (olderThanMs) =>
       removeFrames(
         transact,
-        and(lt(frames.writtenAt, sql`${SERVER_NOW} - ${olderThanMs}::bigint`), IS_UNCOMMITTED),
+        and(lt(frames.writtenAt, sql`${STATEMENT_NOW} - ${olderThanMs}::bigint`), IS_UNCOMMITTED),
       ),
   };
 }
