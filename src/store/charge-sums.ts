@@ -1,12 +1,13 @@
 import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { ChargeEntry } from "./account-records.ts";
 
-/** The entries of one plan period, day and endpoint as one. */
+/** The entries of one account, plan period, day and endpoint as one. */
 export type ChargeSum = ChargeEntry & { readonly day: string };
 
 /**
- * Returns entries added up by plan period, day and endpoint: what one account is charged for one endpoint in one
- * commit is one event. Neighbours mostly belong together.
+ * Returns entries added up by account, plan period, day and endpoint: what one account is charged for one endpoint in
+ * one commit is one event. Neighbours mostly belong together. A plan period names its account, unless a fail-over has
+ * lost it: the database gives its number again.
  */
 export function chargeSums(entries: readonly ChargeEntry[]): readonly ChargeSum[] {
   const sums = new Map<string, Summed>();
@@ -14,7 +15,7 @@ export function chargeSums(entries: readonly ChargeEntry[]): readonly ChargeSum[
   for (const entry of entries) {
     const dayNumber = Math.floor(entry.at / DAY_MS);
     if (sum === undefined || !isSummedWith(sum, entry, dayNumber)) {
-      const key = `${entry.planPeriodId} ${dayNumber} ${entry.endpoint}`;
+      const key = `${entry.accountId} ${entry.planPeriodId} ${dayNumber} ${entry.endpoint}`;
       sum = sums.get(key) ?? { entry, dayNumber, units: 0, calls: 0 };
       sums.set(key, sum);
     }
@@ -45,6 +46,9 @@ type Summed = { readonly entry: ChargeEntry; readonly dayNumber: number; units: 
 
 function isSummedWith({ entry, dayNumber }: Summed, other: ChargeEntry, otherDay: number): boolean {
   return (
-    entry.planPeriodId === other.planPeriodId && entry.endpoint === other.endpoint && dayNumber === otherDay
+    entry.planPeriodId === other.planPeriodId &&
+    entry.accountId === other.accountId &&
+    entry.endpoint === other.endpoint &&
+    dayNumber === otherDay
   );
 }

@@ -105,7 +105,10 @@ function refuseBeyondQuota(
   }
 }
 
-/** Returns what gives each entry its month; those that have ended since their calls began are read. */
+/**
+ * Returns what gives each entry its month; those that have ended since their calls began are read. Where a fail-over
+ * lost the plan period of an entry, another account may have its number now: that month is not the entry's.
+ */
 async function monthsByEntry(
   orm: Orm,
   entries: readonly ChargeEntry[],
@@ -113,9 +116,12 @@ async function monthsByEntry(
 ): Promise<(entry: ChargeEntry) => AccountMonth | undefined> {
   const isRunning = ({ accountId, planPeriodId }: ChargeEntry) =>
     running.get(accountId)?.planPeriods.some((known) => known.planPeriodId === planPeriodId) === true;
-  const ended = entries.filter((entry) => !isRunning(entry)).map(({ planPeriodId }) => planPeriodId);
-  const endedMonths = ended.length === 0 ? null : await monthsByPlanPeriod(orm, ended);
-  return (entry) => endedMonths?.get(entry.planPeriodId) ?? running.get(entry.accountId);
+  const others = entries.filter((entry) => !isRunning(entry)).map(({ planPeriodId }) => planPeriodId);
+  const endedMonths = others.length === 0 ? null : await monthsByPlanPeriod(orm, others);
+  return ({ accountId, planPeriodId }) => {
+    const ended = endedMonths?.get(planPeriodId);
+    return ended?.account.accountId === accountId ? ended : running.get(accountId);
+  };
 }
 
 /** The shares of months that these charges use up; those of a plan period that has ended use nothing of the running one. */

@@ -68,20 +68,22 @@ function fewOf(
 ) {
   if (asked.length > FEW_ACCOUNTS_MAX || sums.length > FEW_SUMS_MAX) return null;
   if (admissions.some(({ chunk }) => chunk !== null)) return null;
-  const calls = new Map(asked.map(({ plan_period_id: planPeriodId }) => [planPeriodId, 0]));
-  for (const sum of sums) {
-    const counted = calls.get(sum.planPeriodId);
-    if (counted === undefined) return null;
-    calls.set(sum.planPeriodId, counted + sum.calls);
+  const counted = asked.map((want) => ({ want, calls: 0 }));
+  for (const { accountId, planPeriodId, calls } of sums) {
+    const month = counted.find(
+      ({ want }) => want.plan_period_id === planPeriodId && want.account_id === accountId,
+    );
+    if (month === undefined) return null;
+    month.calls += calls;
   }
-  const months = asked.map((want) => [
+  const months = counted.map(({ want, calls }) => [
     ...[want.account_id, want.plan_period_id, want.period_start],
-    ...[want.units, calls.get(want.plan_period_id) ?? 0],
+    ...[want.units, calls],
     ...[want.units_to, want.units_before, want.credited_units, want.spend_limit_micro_usd],
     ...[want.taken_us, want.burst_us, want.age_us_min, want.age_us_max],
   ]);
-  const charges = sums.map(({ accountId, planPeriodId, at, day, endpoint, units, calls: counted }) => [
-    ...[accountId, planPeriodId, at, day, endpoint, units, counted],
+  const charges = sums.map(({ accountId, planPeriodId, at, day, endpoint, units, calls }) => [
+    ...[accountId, planPeriodId, at, day, endpoint, units, calls],
   ]);
   const accountIds = arrayOf(asked.map(({ account_id: accountId }) => accountId));
   return [laneId, sequence, allCharged(admissions.length), accountIds, rowsOf(months), rowsOf(charges)];
