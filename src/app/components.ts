@@ -90,7 +90,7 @@ export async function openComponents(config: Config, platform: Platform): Promis
   const money = shared ?? openMoney(config, platform, stack);
   const { clock, log } = platform;
   // Its thread reads the last snapshot while the rest is opened, and the first calls are answered.
-  const directory = stack.use(createDirectoryOf(config, platform, shared?.store ?? null));
+  const directory = stack.use(createDirectoryOf(config, platform, shared));
   const directoryStarted = directory.start();
   const lists = createDomainLists();
   const testFacts = createTestFacts({ clock, lists }, stack);
@@ -144,7 +144,7 @@ async function openQueues(
 function createDirectoryOf(
   config: Config,
   { clock, log, random, workerFiles }: Platform,
-  turns: DirectoryTurnPort | null,
+  shared: { readonly store: DirectoryTurnPort; readonly processId: string } | null,
 ): Directory {
   const { databaseUrl: url, databaseDirectUrl } = config;
   return createDirectory({
@@ -155,10 +155,13 @@ function createDirectoryOf(
         ...config.directory,
         folder: join(config.dataDir, "directory"),
         probesDir: config.prober.isOn ? config.dataDir : null,
-        database: url === null ? null : { url, isPooled: databaseDirectUrl !== null },
+        database:
+          url === null || shared === null
+            ? null
+            : { url, isPooled: databaseDirectUrl !== null, processId: shared.processId },
       },
     }),
-    turns,
+    turns: shared?.store ?? null,
     clock,
     random,
     report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),

@@ -111,7 +111,7 @@ export async function openSharedMoney(
     }),
   );
   const parts = { store, billingClock, keyRing, meter, idempotency };
-  return { ...accountComponents(config, platform, parts), pace };
+  return { ...accountComponents(config, platform, parts), pace, processId };
 }
 
 /** Puts back what the former process of this data directory held when it died, and notes this one in its place. */

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
 import type { ChargeEntry } from "../../src/store/account-records.ts";
 import type { AdmissionGroup } from "../../src/store/admit-port.ts";
+import { DirectoryTurnLostError } from "../../src/store/directory-port.ts";
+import { createConnection } from "../../src/store/postgres/connection/connection.ts";
+import { createDirectoryFileCases } from "../../src/store/postgres/directory/directory-cases.ts";
 import { NOON, signUp } from "../store/store-conformance.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
 import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
@@ -123,5 +126,26 @@ describe.if(isPostgresInstalled)("a number that a fail-over lost, and that was g
       ],
       events: [{ ...ofA, units: ofA.units + 1 }, ofB],
     });
+  });
+
+  test("lets no former leader of the directory publish in the term of another", async () => {
+    const { one, two, sql, url } = processes;
+    const clock = { now: () => NOON, monotonic: () => performance.now() };
+    const limits = { connectionsMax: 1, deadlineMs: 3_000 };
+    const connection = createConnection({ urls: [url], isPooled: false, clock, ...limits });
+    try {
+      const files = (processId: string) => createDirectoryFileCases(connection, processId);
+      const publication = { state: "{}", files: [], syncedAt: 1, upstreamAgeMs: 0 };
+      const { term } = await one.takeDirectoryTurn();
+      expect(await files("one").publishDirectory(term ?? 0, publication)).toBe(1);
+      // What was written when the turn was taken is lost.
+      await sql`UPDATE directory_state SET owner = NULL, lease_until = NULL, term = term - 1`;
+      expect((await two.takeDirectoryTurn()).term).toBe(term);
+      const late = files("one").publishDirectory(term ?? 0, publication);
+      await expect(late).rejects.toBeInstanceOf(DirectoryTurnLostError);
+      expect(await files("two").publishDirectory(term ?? 0, publication)).toBe(2);
+    } finally {
+      connection.close();
+    }
   });
 });

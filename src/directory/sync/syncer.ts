@@ -68,6 +68,13 @@ export type SyncOutcome =
   | { readonly kind: "refused"; readonly reason: string }
   | ({ readonly kind: "failed"; readonly retryAfterMs: number | null } & Failure);
 
+export type SharedDatabase = {
+  readonly url: string;
+  readonly isPooled: boolean;
+  /** The process as which the main thread takes the turn. */
+  readonly processId: string;
+};
+
 /** The settings of the sync side, as plain data. */
 export type SyncSettings = {
   readonly folder: string;
@@ -76,7 +83,7 @@ export type SyncSettings = {
   readonly allowPrivateUpstream: boolean;
   readonly allowRedirects: boolean;
   /** The PostgreSQL of a cluster, through which processes share the directory; none unless given. */
-  readonly database?: { readonly url: string; readonly isPooled: boolean } | null;
+  readonly database?: SharedDatabase | null;
   /** The data directory of a prober, whose measures replace those of the source; none by default. */
   readonly probesDir?: string | null;
   /** The server to whose judging check all listings point; by default each keeps its own. */

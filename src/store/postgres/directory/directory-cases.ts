@@ -66,15 +66,18 @@ export function createDirectoryTurnCases(
 
 const AGE = { syncedAt: states.syncedAt, upstreamAgeMs: states.upstreamAgeMs };
 
-/** What the thread that syncs reads and publishes, on a connection of its own. */
-export function createDirectoryFileCases({ transact, read }: Connection): DirectoryFilePort {
-  /** Runs work while the turn can go to nobody else. */
+/** What the thread that syncs for the process `processId` reads and publishes, on a connection of its own. */
+export function createDirectoryFileCases(
+  { transact, read }: Connection,
+  processId: string,
+): DirectoryFilePort {
+  /** Runs work while the turn can go to nobody else. A term that a fail-over has lost is given again, to any process. */
   const inTerm = <T>(term: number, work: (orm: Orm) => Promise<T>): Promise<T> =>
     transact(async (orm) => {
       const [held] = await orm
         .select({ stateId: states.stateId })
         .from(states)
-        .where(and(ofState, eq(states.term, term)))
+        .where(and(ofState, eq(states.term, term), eq(states.owner, processId)))
         .for("no key update");
       if (held === undefined) throw new DirectoryTurnLostError("another node syncs the directory now");
       return work(orm);

@@ -14,12 +14,13 @@ export function openDirectoryFiles(options: {
   readonly url: string;
   /** The url leads through a pooler. */
   readonly isPooled: boolean;
+  /** Of the process that has the turn. */
+  readonly processId: string;
   readonly clock: Clock;
 }): DirectoryFilePort {
   const urls = parseDatabaseUrl(options.url);
   if (urls === null) throw new StoreOpenError("DATABASE_URL is no address of a PostgreSQL.");
-  const { isPooled, clock } = options;
-  return createDirectoryFileCases(
-    createConnection({ urls, isPooled, clock, connectionsMax: CONNECTIONS_MAX, deadlineMs: DEADLINE_MS }),
-  );
+  const { isPooled, processId, clock } = options;
+  const limits = { connectionsMax: CONNECTIONS_MAX, deadlineMs: DEADLINE_MS };
+  return createDirectoryFileCases(createConnection({ urls, isPooled, clock, ...limits }), processId);
 }
