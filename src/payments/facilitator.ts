@@ -1,6 +1,12 @@
-import { isObject, type JsonObject, parseObject } from "../platform/json-value.ts";
+import { type JsonObject, parseObject } from "../platform/json-value.ts";
 import { createSemaphore } from "../platform/semaphore.ts";
-import { findNetwork } from "./networks.ts";
+import {
+  type FacilitatorAnswer,
+  readFeePayers,
+  readSettle,
+  readVerify,
+  unanswered,
+} from "./facilitator-answers.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
 import type { SentPayment } from "./x402-codec.ts";
 
@@ -20,6 +26,8 @@ export type SettleOutcome =
   | { readonly kind: "settled"; readonly transaction: string; readonly payer: string | null }
   /** The facilitator says that nothing was paid. */
   | { readonly kind: "refused"; readonly reason: string }
+  /** The transaction of this settlement is on the chain, and failed there. */
+  | { readonly kind: "failed"; readonly reason: string }
   /** It may have been paid or not. */
   | { readonly kind: "unknown"; readonly reason: string };
 
@@ -56,10 +64,6 @@ const SETTLEMENTS_MAX = 32;
 /** The first call waits for it. */
 const SUPPORTED_DEADLINE_MS = 3000;
 const ANSWER_BYTES_MAX = 262_144;
-const REASON_LENGTH_MAX = 200;
-const TEXT_LENGTH_MAX = 2000;
-/** Of those that the facilitator serves. */
-const KINDS_MAX = 1000;
 
 /** Returns what the facilitator is sent for a payment that matches a requirement, with what was read of its payload. */
 export function facilitatorRequest(
@@ -79,7 +83,7 @@ export function facilitatorRequest(
 /** Returns the client of one facilitator. None of its functions rejects. */
 export function createFacilitator(options: FacilitatorOptions): ReachableFacilitator {
   const { url, fetch, verifyDeadlineMs, settleDeadlineMs } = options;
-  const ask = async (path: string, body: object | null, deadlineMs: number): Promise<Answer> => {
+  const ask = async (path: string, body: object | null, deadlineMs: number): Promise<FacilitatorAnswer> => {
     try {
       const { status, text } = await fetch(`${url}/${path}`, {
         body: body === null ? null : JSON.stringify(body),
@@ -88,7 +92,7 @@ export function createFacilitator(options: FacilitatorOptions): ReachableFacilit
       });
       return { status, fields: parseObject(text) };
     } catch (error) {
-      return { status: 0, fields: null, failure: reasonOf(error instanceof Error ? error.message : error) };
+      return unanswered(error instanceof Error ? error.message : error);
     }
   };
   const askSupported = () => ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, verifyDeadlineMs));
@@ -109,79 +113,4 @@ export function createFacilitator(options: FacilitatorOptions): ReachableFacilit
       return status > 0 && status < 500;
     },
   };
-}
-
-type Answer = { readonly status: number; readonly fields: JsonObject | null; readonly failure?: string };
-
-function readVerify(answer: Answer): VerifyOutcome {
-  const { status, fields } = answer;
-  const isValid = fields?.isValid;
-  if (fields !== null && isValid === true && status === 200) {
-    return { kind: "valid", payer: textOf(fields.payer) };
-  }
-  if (fields !== null && isValid === false && status < 500) {
-    const detail = textOf(fields.invalidMessage) ?? "";
-    return { kind: "invalid", reason: reasonOf(fields.invalidReason), detail };
-  }
-  return { kind: "unreachable", reason: failureOf(answer) };
-}
-
-function readSettle(answer: Answer, request: FacilitatorRequest): SettleOutcome {
-  const { status, fields } = answer;
-  const success = fields?.success;
-  if (fields !== null && success === true && status === 200) return readSuccess(fields, request);
-  if (fields === null || success !== false || status >= 500) {
-    return { kind: "unknown", reason: failureOf(answer) };
-  }
-  const reason = reasonOf(fields.errorReason);
-  // Broadcast and not yet confirmed, or given up while waiting: it may still be paid.
-  const isPending = /pending|time[d_ -]*out/i.test(reason);
-  return { kind: isPending ? "unknown" : "refused", reason };
-}
-
-type Required = { readonly network: string; readonly amount?: string; readonly maxAmountRequired?: string };
-
-/** A success that is not of this payment says nothing of it. */
-function readSuccess(fields: JsonObject, request: FacilitatorRequest): SettleOutcome {
-  const transaction = textOf(fields.transaction);
-  const network = textOf(fields.network);
-  if (transaction === null) return { kind: "unknown", reason: "a success without a transaction" };
-  const { network: asked, ...required } = request.paymentRequirements as Required;
-  const amount = textOf(fields.amount);
-  if (amount !== null && amount !== (required.amount ?? required.maxAmountRequired)) {
-    return { kind: "unknown", reason: "a success of another amount" };
-  }
-  if (network !== null && findNetwork(network)?.id !== findNetwork(asked)?.id) {
-    return { kind: "unknown", reason: "a success on another network" };
-  }
-  return { kind: "settled", transaction, payer: textOf(fields.payer) };
-}
-
-function readFeePayers({ fields }: Answer): ReadonlyMap<string, string> | null {
-  const kinds = fields?.kinds;
-  if (!Array.isArray(kinds)) return null;
-  const feePayers = new Map<string, string>();
-  for (const kind of kinds.slice(0, KINDS_MAX)) {
-    if (!isObject(kind) || kind.scheme !== "exact" || typeof kind.network !== "string") continue;
-    const feePayer = isObject(kind.extra) ? kind.extra.feePayer : undefined;
-    const network = findNetwork(kind.network);
-    if (network?.kind === "solana" && typeof feePayer === "string" && !feePayers.has(network.id)) {
-      feePayers.set(network.id, feePayer);
-    }
-  }
-  return feePayers;
-}
-
-function failureOf({ status, failure }: Answer): string {
-  return failure ?? `the facilitator answered ${status}`;
-}
-
-/** Reasons are shown to callers: words of the facilitator, cut to what a reason needs. */
-function reasonOf(value: unknown): string {
-  if (typeof value !== "string" || value === "") return "no reason given";
-  return value.replace(/[^\x20-\x7e]/g, "?").slice(0, REASON_LENGTH_MAX);
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value.slice(0, TEXT_LENGTH_MAX) : null;
 }

@@ -67,8 +67,10 @@ async function attempt(
     store.doubt(row.paymentId);
     return { kind: "unknown" };
   }
-  // A settlement that we had never sent cannot be ours: its nonce was used elsewhere.
-  if (!row.isDoubtful && !UNDECIDED.test(outcome.reason)) return released(outcome.reason);
+  // A settlement that we had never sent cannot be ours: its nonce was used elsewhere. Nor has one paid whose only
+  // transaction failed on the chain.
+  const mayBeOurs = outcome.kind === "refused" && UNDECIDED.test(outcome.reason);
+  if (!row.isDoubtful && !mayBeOurs) return released(outcome.reason);
   store.doubt(row.paymentId);
   if (USED.test(outcome.reason)) return settled(null, null);
   if (UNPAID.test(outcome.reason)) return released(outcome.reason);
