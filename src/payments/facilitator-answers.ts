@@ -6,6 +6,11 @@ const REASON_LENGTH_MAX = 200;
 const TEXT_LENGTH_MAX = 2000;
 /** Of those that the facilitator serves. */
 const KINDS_MAX = 1000;
+/**
+ * Refusals of who asks, where and how often, before the request is read. Not 400 or 409, by which some facilitators report
+ * what failed behind their broadcast.
+ */
+const UNREAD_STATUSES: readonly number[] = [401, 403, 404, 405, 429];
 /** Broadcast and not yet confirmed, or given up while waiting. */
 const PENDING = /pending|time[d_ -]*out/i;
 /** What facilitators say of a transaction that the chain took and did not execute, where they name it. */
@@ -17,10 +22,12 @@ export type FacilitatorAnswer = {
   readonly fields: JsonObject | null;
   /** Why nothing came. */
   readonly failure?: string;
+  /** False where surely no byte of the request was sent. */
+  readonly isSent: boolean;
 };
 
-export function unanswered(failure: unknown): FacilitatorAnswer {
-  return { status: 0, fields: null, failure: reasonOf(failure) };
+export function unanswered(failure: unknown, isSent: boolean): FacilitatorAnswer {
+  return { status: 0, fields: null, failure: reasonOf(failure), isSent };
 }
 
 export function readVerify(answer: FacilitatorAnswer): VerifyOutcome {
@@ -40,6 +47,8 @@ export function readSettle(answer: FacilitatorAnswer, request: FacilitatorReques
   const { status, fields } = answer;
   const success = fields?.success;
   if (fields !== null && success === true && status === 200) return readSuccess(fields, request);
+  const isUnread = success === undefined && UNREAD_STATUSES.includes(status);
+  if (!answer.isSent || isUnread) return { kind: "unsent", reason: failureOf(answer) };
   if (fields === null || success !== false || status >= 500) {
     return { kind: "unknown", reason: failureOf(answer) };
   }

@@ -1,5 +1,26 @@
+import type { FailureReason } from "../net/failure.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { FacilitatorFetch } from "./facilitator.ts";
+
+/** Failures before the request is written: those of the address, its look-up and the connection. */
+const BEFORE_SENDING: readonly FailureReason[] = [
+  "bad_request",
+  "bad_url",
+  "bad_scheme",
+  "user_info",
+  "plain_http",
+  "bad_port",
+  "literal_address",
+  "local_name",
+  "dns_not_found",
+  "dns_failed",
+  "dns_timeout",
+  "private_address",
+  "connect_failed",
+  "connect_timeout",
+  "tls_failed",
+  "certificate_invalid",
+];
 
 /**
  * Returns what asks a facilitator over HTTP, through the one way out. The operator names the facilitator, so the
@@ -15,7 +36,10 @@ export function createFacilitatorFetch(client: Pick<HttpClient, "send">): Facili
       signal: AbortSignal.timeout(deadlineMs),
     });
     // The message may name addresses of the operator's network, and callers are shown the reason.
-    if (!reply.ok) throw new Error(`the facilitator cannot be asked (${reply.reason})`);
-    return { status: reply.status, text: Buffer.from(reply.body).toString("utf8") };
+    if (!reply.ok) {
+      const reason = `the facilitator cannot be asked (${reply.reason})`;
+      return { ok: false, reason, isSent: !BEFORE_SENDING.includes(reply.reason) };
+    }
+    return { ok: true, status: reply.status, text: Buffer.from(reply.body).toString("utf8") };
   };
 }

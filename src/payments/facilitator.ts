@@ -28,6 +28,8 @@ export type SettleOutcome =
   | { readonly kind: "refused"; readonly reason: string }
   /** The transaction of this settlement is on the chain, and failed there. */
   | { readonly kind: "failed"; readonly reason: string }
+  /** Nothing was sent to the facilitator, or it refused the request unread. */
+  | { readonly kind: "unsent"; readonly reason: string }
   /** It may have been paid or not. */
   | { readonly kind: "unknown"; readonly reason: string };
 
@@ -45,11 +47,16 @@ export type ReachableFacilitator = Facilitator & {
   readonly replies: () => Promise<boolean>;
 };
 
-/** Sends one request and returns status and text of its answer. Throws where it does not come within the deadline. */
+/** Status and text of a facilitator's answer, or why there is none; not sent where surely no byte of the request was. */
+type FacilitatorReply =
+  | { readonly ok: true; readonly status: number; readonly text: string }
+  | { readonly ok: false; readonly reason: string; readonly isSent: boolean };
+
+/** Sends one request and returns its answer, or none where it does not come within the deadline. */
 export type FacilitatorFetch = (
   url: string,
   options: { readonly body: string | null; readonly deadlineMs: number; readonly bytesMax: number },
-) => Promise<{ readonly status: number; readonly text: string }>;
+) => Promise<FacilitatorReply>;
 
 export type FacilitatorOptions = {
   /** Without a slash at the end. */
@@ -85,14 +92,15 @@ export function createFacilitator(options: FacilitatorOptions): ReachableFacilit
   const { url, fetch, verifyDeadlineMs, settleDeadlineMs } = options;
   const ask = async (path: string, body: object | null, deadlineMs: number): Promise<FacilitatorAnswer> => {
     try {
-      const { status, text } = await fetch(`${url}/${path}`, {
+      const reply = await fetch(`${url}/${path}`, {
         body: body === null ? null : JSON.stringify(body),
         deadlineMs,
         bytesMax: ANSWER_BYTES_MAX,
       });
-      return { status, fields: parseObject(text) };
+      if (!reply.ok) return unanswered(reply.reason, reply.isSent);
+      return { status: reply.status, fields: parseObject(reply.text), isSent: true };
     } catch (error) {
-      return unanswered(error instanceof Error ? error.message : error);
+      return unanswered(error instanceof Error ? error.message : error, true);
     }
   };
   const askSupported = () => ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, verifyDeadlineMs));

@@ -8,6 +8,7 @@ import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from ".
 import { createFeePayers } from "./fee-payers.ts";
 import { fingerprintOf } from "./kept-answer.ts";
 import { type Payee, requirementsOf } from "./offer.ts";
+import { createOpenSettlements } from "./open-settlements.ts";
 import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
 import {
   journalRow,
@@ -23,7 +24,7 @@ import { type PaymentIdentity, unfit } from "./payment-identity.ts";
 import { cannotVerify, challenge, inUse, outcomeUnknown } from "./payment-refusals.ts";
 import { createPaymentReservations } from "./payment-reservations.ts";
 import { paymentView } from "./payment-view.ts";
-import { OUTCOME_UNKNOWN, type SettlementResult, settle } from "./settlement.ts";
+import { OUTCOME_UNKNOWN, type SettlementResult } from "./settlement.ts";
 import { createSettlementPoll } from "./settlement-poll.ts";
 import { createVerificationTurns } from "./verification-turns.ts";
 import { matchRequirement, networkOf } from "./x402-codec.ts";
@@ -69,6 +70,7 @@ const UNVERIFIED_PART = 0.5;
 
 export function createPayments(dependencies: PaymentsDependencies, options: PaymentsOptions): Payments {
   const { store, facilitator, clock, turns, reportError } = dependencies;
+  const settlements = createOpenSettlements(dependencies);
   const feePayers = createFeePayers({ facilitator, clock });
   const hasSolana = options.payees.some(({ network }) => network.kind === "solana");
   const feePayerOf = async () => (hasSolana ? await feePayers.current() : () => null);
@@ -86,20 +88,10 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
       const row = store.find(paymentId);
       if (row?.state !== "settling") return true;
       if (reservations.has(paymentId)) return false;
-      const result = await reservations.hold(paymentId, () => settleRow({ ...row, isDoubtful: true }));
+      const result = await reservations.hold(paymentId, () => settlements.again(row));
       return result.kind !== "unknown";
     },
   });
-
-  /** Settles a payment. Where the outcome cannot be written, it is unknown. */
-  async function settleRow(row: PaymentRow): Promise<SettlementResult> {
-    try {
-      return await settle({ store, facilitator, clock, turns }, row);
-    } catch (error) {
-      reportError(error);
-      return { kind: "unknown" };
-    }
-  }
 
   async function take(call: PaidCall): Promise<PaidReply> {
     const requirements = requirementsOf(call.offer, options.payees, await feePayerOf());
@@ -173,7 +165,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     try {
       await turns.turnOf(row.payer);
       store.insert(row);
-      result = await settleRow(row);
+      result = await settlements.first(row);
     } finally {
       if (prepared.kind === "stream" && result.kind !== "settled") prepared.cancel();
     }
@@ -198,8 +190,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
       if (row.state === "released" && row.answer === null) {
         return challenge(call, requirements, row.reason ?? "the payment was released");
       }
-      if (row.state === "released") store.resume(row.paymentId);
-      const result = await settleRow({ ...row, isDoubtful: row.isDoubtful || row.state === "settling" });
+      const result = await settlements.again(row);
       return result.kind === "settled" ? answers.again(paying, row, result) : unsettled(paying, row, result);
     });
   }

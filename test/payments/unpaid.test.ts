@@ -4,6 +4,8 @@ import { startMadeUpPaidServer } from "../support/made-up-paid-server.ts";
 
 /** A payment that has surely paid nothing buys nothing, whatever its payer and the facilitator do afterwards. */
 
+type Said = { readonly verify: object; readonly settle: object | number };
+
 const facilitator = startMadeUpFacilitator();
 const server = startMadeUpPaidServer(facilitator, async () => {
   return { kind: "answer", status: 200, headers: {}, body: '{"n":1}' };
@@ -14,10 +16,24 @@ afterAll(async () => {
 });
 
 const USED = "invalid_exact_evm_nonce_already_used";
+const EXPIRED = "invalid_exact_evm_payload_authorization_valid_before";
 const VALID = { isValid: true };
 const invalid = (invalidReason: string) => ({ isValid: false, invalidReason });
+const refused = (errorReason: string) => ({ success: false, errorReason });
 /** As the official facilitator reports a transaction that was mined and reverted. */
 const REVERTED = { errorReason: "invalid_exact_evm_transaction_failed", success: false, transaction: "0x2" };
+
+/** Has the facilitator give fixed answers, a number as a status of its own; returns what it was asked to settle since. */
+function answerAs({ verify, settle }: Said): { settlements: number } {
+  const asked = { settlements: 0 };
+  facilitator.setFault((path) => {
+    if (path === "supported") return Response.json({ kinds: [] });
+    if (path === "verify") return Response.json(verify);
+    asked.settlements += 1;
+    return typeof settle === "number" ? new Response("", { status: settle }) : Response.json(settle);
+  });
+  return asked;
+}
 
 /** Has the nonce of the next payment used by something else while it is settled, which is answered so. */
 function useElsewhere(settle: object): void {
@@ -73,5 +89,41 @@ test("a transaction that the facilitator has lost sight of, or does not name, ma
     const send = await newPayment();
     useElsewhere(settle);
     expect(await untilKnown(send)).toBe("answered");
+  }
+});
+
+test.each([401, 403, 404, 405, 429])(
+  "a settlement refused unread (%i) leaves the payment as it was",
+  async (status) => {
+    for (const [reason, settle] of [
+      [USED, refused(USED)],
+      [EXPIRED, refused(EXPIRED)],
+    ] as const) {
+      const send = await newPayment();
+      answerAs({ verify: VALID, settle: status });
+      const unknown = await send();
+      expect([unknown.status, unknown.headers.get("x-should-retry")]).toEqual([503, "false"]);
+      expect(await codeOf(unknown)).toBe("settlement_unknown");
+      answerAs({ verify: invalid(reason), settle });
+      expect([reason, settle, await untilKnown(send)]).toEqual([reason, settle, "payment_invalid"]);
+    }
+    const good = await newPayment();
+    answerAs({ verify: VALID, settle: status });
+    expect(await codeOf(await good())).toBe("settlement_unknown");
+    facilitator.setFault(null);
+    expect(await untilKnown(good)).toBe("answered");
+  },
+);
+
+test("what may have been sent stays doubtful, whatever is refused unread before or behind it", async () => {
+  for (const lost of [500, 400, 408, 409]) {
+    const send = await newPayment();
+    for (const settle of [429, lost, 429]) {
+      const asked = answerAs({ verify: VALID, settle });
+      expect(await codeOf(await send())).not.toBe("payment_invalid");
+      while (asked.settlements === 0) await send();
+    }
+    answerAs({ verify: invalid(USED), settle: refused(USED) });
+    expect([lost, await untilKnown(send)]).toEqual([lost, "answered"]);
   }
 });
