@@ -1,12 +1,17 @@
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
-import { type SettlementDependencies, type SettlementResult, settle } from "./settlement.ts";
+import type { Facilitator, FacilitatorRequest } from "./facilitator.ts";
+import { type SettlementDependencies, type SettlementResult, settle, showsUse } from "./settlement.ts";
 
 /** Sends the settlements of payments in the journal, and knows which of the open ones were never sent. */
 export type OpenSettlements = {
   /** Settles a payment that was just written to the journal. */
   readonly first: (row: PaymentRow) => Promise<SettlementResult>;
-  /** Settles a payment that is open or was released. */
-  readonly again: (row: PaymentRow) => Promise<SettlementResult>;
+  /**
+   * Settles a payment that is open or was released. One that is surely unpaid is sent only where it still verifies: its
+   * nonce may have been used or its time be over, which behind a lost settlement would look like our own work. Throws what
+   * `verify` throws.
+   */
+  readonly again: (row: PaymentRow, verify: Facilitator["verify"]) => Promise<SettlementResult>;
 };
 
 export type OpenSettlementsDependencies = SettlementDependencies & {
@@ -18,7 +23,7 @@ export type OpenSettlementsDependencies = SettlementDependencies & {
 const UNSENT_MAX = 10_000;
 
 export function createOpenSettlements(dependencies: OpenSettlementsDependencies): OpenSettlements {
-  const { store, reportError } = dependencies;
+  const { store, turns, reportError } = dependencies;
   /** In memory alone: of what a former process left open it is not known whether it was sent. */
   const unsent = new Set<string>();
 
@@ -33,10 +38,30 @@ export function createOpenSettlements(dependencies: OpenSettlementsDependencies)
     return result;
   }
 
+  /** Returns what is known of a payment that is surely unpaid and may not be sent; null where it may. */
+  async function refusalOf(
+    { paymentId, payer, state, reason, request }: PaymentRow,
+    verify: Facilitator["verify"],
+  ): Promise<SettlementResult | null> {
+    const past = state === "released" ? (reason ?? "the payment was released") : null;
+    if (past !== null && showsUse(past)) return { kind: "released", reason: past };
+    const seen = await verify(JSON.parse(request ?? "null") as FacilitatorRequest);
+    await turns.turnOf(payer);
+    if (seen.kind === "valid") return null;
+    if (seen.kind === "invalid") {
+      store.release(paymentId, seen.reason);
+      unsent.delete(paymentId);
+      return { kind: "released", reason: seen.reason };
+    }
+    return past === null ? { kind: "unknown", isDoubtful: false } : { kind: "released", reason: past };
+  }
+
   return {
     first: send,
-    async again(row) {
+    async again(row, verify) {
       const isDoubtful = row.isDoubtful || (row.state === "settling" && !unsent.has(row.paymentId));
+      const refused = isDoubtful ? null : await refusalOf(row, verify);
+      if (refused !== null) return refused;
       if (row.state === "released") store.resume(row.paymentId);
       return send({ ...row, isDoubtful });
     },

@@ -88,10 +88,15 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
       const row = store.find(paymentId);
       if (row?.state !== "settling") return true;
       if (reservations.has(paymentId)) return false;
-      const result = await reservations.hold(paymentId, () => settlements.again(row));
+      const result = await reservations.hold(paymentId, () => settlements.again(row, facilitator.verify));
       return result.kind !== "unknown";
     },
   });
+
+  const verifierOf =
+    ({ tenant }: PaidCall): Facilitator["verify"] =>
+    (request) =>
+      verifications.inTurn(tenant ?? "", () => facilitator.verify(request));
 
   async function take(call: PaidCall): Promise<PaidReply> {
     const requirements = requirementsOf(call.offer, options.payees, await feePayerOf());
@@ -132,7 +137,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const reason = unfit(identity, requirement, clock.now());
     if (reason !== null) return challenge(call, requirements, reason);
     const request = facilitatorRequest(sent, identity.payload, requirement, call.offer);
-    const verified = await verifications.inTurn(call.tenant ?? "", () => facilitator.verify(request));
+    const verified = await verifierOf(call)(request);
     if (verified.kind === "invalid") return challenge(call, requirements, verified.reason);
     if (verified.kind === "unreachable" || !isPayer(verified.payer, identity)) return cannotVerify();
     // Again after the facilitator's answer, which may have taken long.
@@ -190,7 +195,9 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
       if (row.state === "released" && row.answer === null) {
         return challenge(call, requirements, row.reason ?? "the payment was released");
       }
-      const result = await settlements.again(row);
+      // One that is open was verified in a turn before, and may not be refused for want of another.
+      const verify = row.state === "released" ? verifierOf(call) : facilitator.verify;
+      const result = await settlements.again(row, verify);
       return result.kind === "settled" ? answers.again(paying, row, result) : unsettled(paying, row, result);
     });
   }

@@ -30,6 +30,11 @@ const FAILED_ON_CHAIN = /InstructionError|custom program error/i;
 const UNDECIDED = /transaction_(failed|state)|unexpected|duplicate|no reason|error/i;
 const DUPLICATE = /duplicate/i;
 
+/** Whether a reason shows that the nonce or the transaction of a payment is on the chain, where it stays. */
+export function showsUse(reason: string): boolean {
+  return USED.test(reason);
+}
+
 /** Sends the settlement of a payment in the journal, and writes its outcome there. */
 export async function settle(
   dependencies: SettlementDependencies,

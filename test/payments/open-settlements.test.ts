@@ -20,10 +20,10 @@ const UNSENT: SettleOutcome = { kind: "unsent", reason: "the facilitator cannot 
 const SETTLED: SettleOutcome = { kind: "settled", transaction: "0x1", payer: null };
 
 /** Settlements of one process on a journal, with a facilitator that says one thing after the other. */
-function startSettlements(store: PaymentStore, settles: SettleOutcome[]) {
+function startSettlements(store: PaymentStore, settles: SettleOutcome[], seen: VerifyOutcome) {
   const errors: unknown[] = [];
   const facilitator = {
-    verify: async () => VALID,
+    verify: async () => seen,
     settle: async (): Promise<SettleOutcome> => settles.shift() ?? { kind: "refused", reason: USED },
   };
   const settlements = createOpenSettlements({
@@ -33,12 +33,13 @@ function startSettlements(store: PaymentStore, settles: SettleOutcome[]) {
   const again = async () => {
     const row = store.find(ROW.paymentId);
     if (row === undefined) throw new Error("the journal has lost its row");
-    return (await settlements.again(row)).kind;
+    return (await settlements.again(row, facilitator.verify)).kind;
   };
   return { first: async () => (await settlements.first(ROW)).kind, again, errors };
 }
 
 const VALID: VerifyOutcome = { kind: "valid", payer: null };
+const INVALID: VerifyOutcome = { kind: "invalid", reason: USED, detail: "" };
 
 test("a payment that was never sent is released where its nonce is used, and one of a former process is not", async () => {
   for (const [isRestarted, outcome] of [
@@ -47,9 +48,9 @@ test("a payment that was never sent is released where its nonce is used, and one
   ] as const) {
     using database = openPayments(null, systemClock);
     database.payments.insert(ROW);
-    const before = startSettlements(database.payments, [UNSENT, UNSENT]);
+    const before = startSettlements(database.payments, [UNSENT, UNSENT], VALID);
     expect([await before.first(), await before.again()]).toEqual(["unknown", "unknown"]);
-    const now = isRestarted ? startSettlements(database.payments, []) : before;
+    const now = isRestarted ? startSettlements(database.payments, [], VALID) : before;
     expect([isRestarted, await now.again()]).toEqual([isRestarted, outcome]);
   }
 });
@@ -65,9 +66,27 @@ test("one whose outcome could not be written was sent, and is settled where its 
       database.payments.settle(...settled);
     },
   };
-  const settlements = startSettlements(store, [UNSENT, SETTLED]);
+  const settlements = startSettlements(store, [UNSENT, SETTLED], VALID);
   expect([await settlements.first(), await settlements.again()]).toEqual(["unknown", "unknown"]);
   expect(settlements.errors).toEqual([new StorageError("the disk is full")]);
   isFull = false;
   expect(await settlements.again()).toBe("settled");
+});
+
+test("one that was never sent stays so where its release cannot be written", async () => {
+  using database = openPayments(null, systemClock);
+  database.payments.insert(ROW);
+  let isFull = true;
+  const store: PaymentStore = {
+    ...database.payments,
+    release(...released) {
+      if (isFull) throw new StorageError("the disk is full");
+      database.payments.release(...released);
+    },
+  };
+  const settlements = startSettlements(store, [UNSENT], INVALID);
+  expect(await settlements.first()).toBe("unknown");
+  await expect(settlements.again()).rejects.toThrow("the disk is full");
+  isFull = false;
+  expect(await settlements.again()).toBe("released");
 });

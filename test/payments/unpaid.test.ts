@@ -17,6 +17,7 @@ afterAll(async () => {
 
 const USED = "invalid_exact_evm_nonce_already_used";
 const EXPIRED = "invalid_exact_evm_payload_authorization_valid_before";
+const EMPTY = "invalid_exact_evm_insufficient_balance";
 const VALID = { isValid: true };
 const invalid = (invalidReason: string) => ({ isValid: false, invalidReason });
 const refused = (errorReason: string) => ({ success: false, errorReason });
@@ -92,12 +93,56 @@ test("a transaction that the facilitator has lost sight of, or does not name, ma
   }
 });
 
+const REFUSALS: readonly (readonly [what: string, first: object, afterwards: Said])[] = [
+  ["its nonce used elsewhere", refused(USED), { verify: invalid(USED), settle: refused(USED) }],
+  [
+    "its nonce used elsewhere, at a facilitator that verifies without the chain",
+    refused(USED),
+    { verify: VALID, settle: refused(USED) },
+  ],
+  [
+    "an account that was emptied, and its time over",
+    refused(EMPTY),
+    { verify: invalid(EXPIRED), settle: refused(EXPIRED) },
+  ],
+  ["a reverted transaction", REVERTED, { verify: invalid(USED), settle: refused(USED) }],
+];
+
+test.each(REFUSALS)(
+  "a payment that was refused stays so, for %s, while settlements are lost",
+  async (_, first, said) => {
+    const send = await newPayment();
+    answerAs({ verify: VALID, settle: first });
+    expect(await codeOf(await send())).toBe("payment_invalid");
+    for (const lost of [500, 429]) {
+      const asked = answerAs({ ...said, settle: lost });
+      expect([lost, await codeOf(await send()), asked.settlements]).toEqual([lost, "payment_invalid", 0]);
+    }
+    answerAs(said);
+    expect(await untilKnown(send)).toBe("payment_invalid");
+    expect(server.bugs).toEqual([]);
+  },
+);
+
+test("a payment that was refused buys its answer once it is good, and not while nobody can verify it", async () => {
+  const send = await newPayment();
+  answerAs({ verify: VALID, settle: refused(EMPTY) });
+  expect(await codeOf(await send())).toBe("payment_invalid");
+  const down = answerAs({ verify: {}, settle: 500 });
+  expect([await codeOf(await send()), down.settlements]).toEqual(["payment_invalid", 0]);
+  facilitator.setFault(null);
+  const before = facilitator.settled.size;
+  expect([await codeOf(await send()), facilitator.settled.size]).toEqual(["answered", before + 1]);
+});
+
 test.each([401, 403, 404, 405, 429])(
   "a settlement refused unread (%i) leaves the payment as it was",
   async (status) => {
     for (const [reason, settle] of [
       [USED, refused(USED)],
       [EXPIRED, refused(EXPIRED)],
+      // Lost only now: the payment is looked at before it is sent.
+      [USED, 500],
     ] as const) {
       const send = await newPayment();
       answerAs({ verify: VALID, settle: status });
