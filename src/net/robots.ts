@@ -23,7 +23,8 @@ export function robotsRules(text: string, agent: string): RobotsRules {
       if (inRules) applies = false;
       inRules = false;
       // Some files append a version to the name.
-      applies ||= rule.replace(/\/.*$/, "").trim().toLowerCase() === agent.toLowerCase();
+      const [named = ""] = rule.split("/", 1);
+      applies ||= named.trim().toLowerCase() === agent.toLowerCase();
     } else if (field === "allow" || field === "disallow") {
       inRules = true;
       if (applies && rule !== "" && rules.length < ROBOTS_RULES_MAX)

@@ -116,6 +116,9 @@ export async function startHostileOrigins(): Promise<HostileOrigins> {
         socket.end(whole(longManifest(`http://${host}`)));
       else socket.end(challenge(ENTRY, 1));
     },
+    "slashes in the name of an agent": (socket) => {
+      socket.end(whole(Buffer.from(`user-agent: ${"/".repeat(65_000)}\u2028x`)));
+    },
     blanks: (socket) => void socket.end(whole(" ".repeat(LENGTH))),
     "challenges of 60 KB": (socket, request) => {
       const host = /^host: (.*)\r$/im.exec(request)?.[1] ?? "";
