@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createAddressLookup } from "../../src/net/address-lookup.ts";
+import { basePathOf } from "../../src/scan/checks/disc-openapi.ts";
 import { createDnsEvidence } from "../../src/scan/dns-evidence.ts";
 import type { Exchange } from "../../src/scan/evidence.ts";
 import { schemaFault } from "../../src/scan/json-schema.ts";
@@ -59,6 +60,20 @@ test("words of the target do not turn the text around them", async () => {
   );
   expect(JSON.stringify(view)).toContain("?grade F??");
   expect(JSON.stringify(view)).not.toMatch(/[\u202e\u2066\u2028]/);
+});
+
+test("the base path of a server ends before its final slashes, however many, and a server of 2,048 characters counts", () => {
+  const origin = "https://good.example";
+  const basePath = (...urls: readonly string[]) =>
+    basePathOf({ servers: urls.map((url) => ({ url })) }, origin);
+  expect(["/v1", "/v1/", "v1//", "/", "//", "https://good.example"].map((url) => basePath(url))).toEqual([
+    ...["/v1", "/v1", "/v1"],
+    ...["", "", ""],
+  ]);
+  const startedMs = performance.now();
+  expect(basePath(`${origin}${"/".repeat(260_000)}x`, "/v2")).toBe("/v2");
+  expect(performance.now() - startedMs).toBeLessThan(500);
+  expect([basePath("/v".padEnd(2048, "/")), basePath("/v".padEnd(2049, "/"))]).toEqual(["/v", ""]);
 });
 
 test("a schema of the target is looked at in bounded time", () => {

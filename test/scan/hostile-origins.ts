@@ -119,6 +119,11 @@ export async function startHostileOrigins(): Promise<HostileOrigins> {
     "slashes in the name of an agent": (socket) => {
       socket.end(whole(Buffer.from(`user-agent: ${"/".repeat(65_000)}\u2028x`)));
     },
+    "slashes in the address of a server": (socket, request) => {
+      const host = /^host: (.*)\r$/im.exec(request)?.[1] ?? "";
+      const url = `http://${host}${"/".repeat(260_000)}x`;
+      socket.end(whole(JSON.stringify({ openapi: "3.1.0", servers: [{ url }] })));
+    },
     blanks: (socket) => void socket.end(whole(" ".repeat(LENGTH))),
     "challenges of 60 KB": (socket, request) => {
       const host = /^host: (.*)\r$/im.exec(request)?.[1] ?? "";

@@ -53,16 +53,30 @@ export function paidOperations(json: JsonObject): readonly PaidOperation[] {
   return [...paid.filter((one) => !isOpen(one)), ...paid.filter(isOpen)];
 }
 
-/** Returns the base path on a host: that of its first server, without a trailing slash. */
+/** Of the address of a server: it is put before each path, of which there may be 200. */
+const SERVER_LENGTH_MAX = 2048;
+
+/**
+ * Returns the base path on a host: that of its first server, without a trailing slash. Servers with an address of more than
+ * 2,048 characters are passed over.
+ */
 export function basePathOf(json: JsonObject, origin: string): string {
   const servers = Array.isArray(json.servers) ? json.servers.slice(0, 20) : [];
   const { hostname } = new URL(origin);
   for (const server of servers) {
     const text = isObject(server) ? server.url : undefined;
-    const url = typeof text === "string" && !text.includes("{") ? URL.parse(text, origin) : null;
-    if (url?.hostname === hostname) return url.pathname.replace(/\/+$/, "");
+    if (typeof text !== "string" || text.length > SERVER_LENGTH_MAX || text.includes("{")) continue;
+    const url = URL.parse(text, origin);
+    if (url?.hostname === hostname) return withoutFinalSlashes(url.pathname);
   }
   return "";
+}
+
+/** Looks at each character once: a pattern that ends with `$` is tried from each slash anew. */
+function withoutFinalSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
 }
 
 function isMarked(operation: JsonObject): boolean {
