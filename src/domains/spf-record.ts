@@ -115,7 +115,9 @@ function isLength(digits: string | undefined, max: number): boolean {
  */
 function isDomainSpec(text: string): boolean {
   if (!isMacroString(text, MACRO)) return false;
-  if (/%(\{[^}]*\}|[%_-])$/.test(text)) return text.endsWith("}");
+  // No macro is longer. A record may hold 64 KB of `%%{`, from each of which a bracket would be searched to the end.
+  const end = text.slice(-MACRO_CHARACTERS_MAX);
+  if (/%(\{[^}]*\}|[%_-])$/.test(end)) return text.endsWith("}");
   const name = text.endsWith(".") ? text.slice(0, -1) : text;
   const dot = name.lastIndexOf(".");
   const topLabel = name.slice(dot + 1);
