@@ -87,7 +87,7 @@ async function openScanService(
       randomName: () => newId("assay-"),
       step,
       onScanned: (evidence, scored) => {
-        const host = listedHost(evidence);
+        const host = listedHost(evidence, { anyPort: config.allowPrivate });
         if (host === null) return;
         const listing = scannedListing(evidence, scored, config.judgeUrl);
         store.list(host, listing === null ? null : JSON.stringify(listing));

@@ -72,12 +72,16 @@ export function scannedListing(
 }
 
 /**
- * Returns the host whose listing a scan updates; null for plain http, which listings do not cover: such a scan must not
- * remove one.
+ * Returns the host whose listing a scan updates; null for an origin that listings do not cover, such as plain http: its scan
+ * must not remove the listing that came from another one. Of a host, that is https on its usual port, or on any port in an
+ * operator's own network.
  */
-export function listedHost({ origin }: Evidence): string | null {
-  const { protocol, hostname } = new URL(origin);
-  return protocol === "https:" ? hostname : null;
+export function listedHost(
+  { origin }: Pick<Evidence, "origin">,
+  { anyPort }: { readonly anyPort: boolean },
+): string | null {
+  const { protocol, hostname, port } = new URL(origin);
+  return protocol === "https:" && (port === "" || anyPort) ? hostname : null;
 }
 
 /** Returns the price of a way to pay. */

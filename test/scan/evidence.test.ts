@@ -42,10 +42,16 @@ test("port 80 that hangs is not taken for a closed one", async () => {
   expect([of("connect_failed"), of("head_timeout"), of("dns_not_found")]).toEqual(["pass", "na", "na"]);
 });
 
-test("a scan over plain http does not touch the listing of its host", async () => {
-  const evidence = await scan({});
-  expect(listedHost(evidence)).toBe("good.example");
-  expect(listedHost({ ...evidence, origin: "http://good.example" })).toBeNull();
+test("a scan over plain http, or of another port, does not touch the listing of its host", () => {
+  const hostOf = (origin: string, anyPort = false) => listedHost({ origin }, { anyPort });
+  expect(hostOf("https://good.example")).toBe("good.example");
+  for (const port of [80, 8080, 8443]) {
+    expect([port, hostOf(`https://good.example:${port}`)]).toEqual([port, null]);
+  }
+  expect([hostOf("http://good.example"), hostOf("http://good.example:443")]).toEqual([null, null]);
+  // In an operator's own network services have any port.
+  expect(hostOf("https://good.example:8443", true)).toBe("good.example");
+  expect(hostOf("http://good.example:8443", true)).toBeNull();
 });
 
 test("words of the target do not turn the text around them", async () => {
