@@ -18,16 +18,16 @@ export type OwnEvidence = {
   readonly payee_changed_at: string | null;
 };
 
-/** Returns the prober's evidence on a resource; null where it has not probed it. */
-export type FindOwnEvidence = (resource: string) => OwnEvidence | null;
+/** Returns the prober's evidence on a resource, by its URL as listed; null where it has not probed it. */
+export type FindOwnEvidence = (listedUrl: string) => OwnEvidence | null;
 
 export type Check = {
   /** Returns the cached answer to a call with exactly this URL; null without a valid one. */
   readonly recall: (view: View, asked: string) => CheckText | null;
   /** Judges a resource, and keeps the answer for calls of this address. */
   readonly judge: (view: View, asked: string, resource: URL) => CheckText;
-  /** Invalidates the cached judgement of a resource that was probed. */
-  readonly probed: (resource: string) => void;
+  /** Invalidates the cached judgement of a resource that was probed, by its URL as listed. */
+  readonly probed: (listedUrl: string) => void;
 };
 
 /** The TTL of a judgement, which contains its own time, even if nothing else has changed. */
@@ -36,7 +36,6 @@ const HELD_MS = 300_000;
 const LISTED = { bytesMax: 170 * 1024 * 1024, callsMax: 131_071, heldMs: HELD_MS };
 /** Apart, so that calls for made-up resources evict no listed one. */
 const UNLISTED = { bytesMax: 2 * 1024 * 1024, callsMax: 2000, heldMs: HELD_MS };
-
 export function createCheck(dependencies: {
   readonly signingKey: Pick<SigningKey, "sign">;
   readonly ownEvidence: FindOwnEvidence;
@@ -59,7 +58,7 @@ export function createCheck(dependencies: {
   }
 
   function make(view: View, resource: URL): { readonly kept: KeptJudgements; readonly judgement: CheckText } {
-    const facts = factsOf(view, resource, ownEvidence(resource.href));
+    const facts = factsOf(view, resource, ownEvidence);
     const unsigned = { ...facts, ...judge(facts), rules_version: JUDGE_RULES_VERSION };
     const checked: CheckView = { ...unsigned, signature: signingKey.sign(unsigned) };
     const text = JSON.stringify(checked);
@@ -85,8 +84,8 @@ export function createCheck(dependencies: {
       kept.keep(resource.href, asked, judgement, nowMs);
       return judgement;
     },
-    probed(resource) {
-      const { href = resource } = URL.parse(resource) ?? {};
+    probed(listedUrl) {
+      const href = askedHref(listedUrl) ?? listedUrl;
       listed.forget(href);
       unlisted.forget(href);
     },
@@ -100,17 +99,18 @@ function tagOf(text: string): string {
     .padStart(TAG_LENGTH - 2, "0")}"`;
 }
 
-function factsOf(view: View, resource: URL, own: OwnEvidence | null): CheckFacts {
-  const listing = findListing(view, resource.hostname);
-  const listed = listing?.resources.find(({ url }) => URL.parse(url)?.href === resource.href) ?? null;
+function factsOf(view: View, resource: URL, ownEvidence: FindOwnEvidence): CheckFacts {
+  const found = findListed(view, resource);
   const base = {
     resource: resource.href,
     host: resource.hostname,
     as_of: new Date(view.syncedAt).toISOString(),
     stale: view.stale,
   };
-  if (listing === null || listed === null) return { ...base, ...NOTHING_KNOWN };
-  const { evidence } = listing;
+  if (found === null) return { ...base, ...NOTHING_KNOWN };
+  const { listed, evidence } = found;
+  // The prober calls a resource as it is listed, in whatever spelling, and keeps what it sees by that.
+  const own = ownEvidence(listed.url);
   const listedUsd = listed.price_usd ?? evidence.price_usd;
   const observedUsd = own?.observed_usd ?? null;
   const hasOwn = own !== null && own.probes_30d > 0;
@@ -141,14 +141,24 @@ const NOTHING_KNOWN = {
   observed: null,
 };
 
-/** A listing of a host holds the resources of the hosts below it, too. */
-function findListing({ snapshot }: View, hostname: string): ListingBody | null {
+type Listed = Pick<ListingBody, "evidence"> & { readonly listed: ListingBody["resources"][number] };
+
+/** Returns a resource with its listing; null without one. A listing contains resources of the hosts below its own, too. */
+function findListed({ snapshot }: View, { hostname, href }: URL): Listed | null {
   const labels = hostname.split(".");
   for (let from = 0; from < labels.length - 1; from++) {
     const row = findHost(snapshot, labels.slice(from).join("."));
-    if (row >= 0) return listingAt(snapshot, row);
+    if (row < 0) continue;
+    const { evidence, resources } = listingAt(snapshot, row);
+    const listed = resources.find(({ url }) => askedHref(url) === href);
+    return listed === undefined ? null : { evidence, listed };
   }
   return null;
+}
+
+/** Returns a URL in the one spelling that calls are judged by: normalised, and without the fragment, which no request carries. */
+function askedHref(url: string): string | undefined {
+  return URL.parse(url)?.href.split("#", 1)[0];
 }
 
 /** A change that this server saw long ago hides none that the directory knows of. */
