@@ -36,6 +36,9 @@ const HELD_MS = 300_000;
 const LISTED = { bytesMax: 170 * 1024 * 1024, callsMax: 131_071, heldMs: HELD_MS };
 /** Apart, so that calls for made-up resources evict no listed one. */
 const UNLISTED = { bytesMax: 2 * 1024 * 1024, callsMax: 2000, heldMs: HELD_MS };
+/** Of one host and those above it, at up to 64 KB each: more would hold up other calls. */
+const LISTINGS_LOOKED_AT_MAX = 8;
+
 export function createCheck(dependencies: {
   readonly signingKey: Pick<SigningKey, "sign">;
   readonly ownEvidence: FindOwnEvidence;
@@ -143,15 +146,20 @@ const NOTHING_KNOWN = {
 
 type Listed = Pick<ListingBody, "evidence"> & { readonly listed: ListingBody["resources"][number] };
 
-/** Returns a resource with its listing; null without one. A listing contains resources of the hosts below its own, too. */
+/**
+ * Returns a resource with the listing that contains it: that of its host, or of the nearest host above, as a listing may
+ * contain resources of the hosts below its own. Null where it is not listed.
+ */
 function findListed({ snapshot }: View, { hostname, href }: URL): Listed | null {
   const labels = hostname.split(".");
-  for (let from = 0; from < labels.length - 1; from++) {
+  let looked = 0;
+  for (let from = 0; from < labels.length - 1 && looked < LISTINGS_LOOKED_AT_MAX; from++) {
     const row = findHost(snapshot, labels.slice(from).join("."));
     if (row < 0) continue;
+    looked += 1;
     const { evidence, resources } = listingAt(snapshot, row);
     const listed = resources.find(({ url }) => askedHref(url) === href);
-    return listed === undefined ? null : { evidence, listed };
+    if (listed !== undefined) return { evidence, listed };
   }
   return null;
 }

@@ -105,3 +105,36 @@ test("a probe of a resource ends its cached verdict in whatever spelling it is l
     expect([listed, judged(by, snapshot, url(asked)).observed]).not.toEqual([listed, null]);
   }
 });
+
+test("a resource that a host above lists is judged by that listing, though its own host has one without it", async () => {
+  const url = `https://api.${HOST}/x`;
+  const snapshot = await snapshotWith(
+    listingOf(HOST, url),
+    listingOf(`api.${HOST}`, `https://api.${HOST}/other`),
+  );
+  database.probes.record(Array.from({ length: 30 }, () => probe(url, HOST)));
+  const view = judged(check(), snapshot, url);
+  expect([view.verdict, codesOf(view)]).toEqual(["deny", expect.arrayContaining(["payee_mismatch"])]);
+  expect(codesOf(judged(check(), snapshot, `https://api.${HOST}/nowhere`))).toContain("not_listed");
+});
+
+test("of the listings that may contain a resource the one of the nearest host counts", async () => {
+  const url = `https://api.${HOST}/x`;
+  const near = listingOf(`api.${HOST}`, url);
+  near.evidence.pay_to = payee(77);
+  const snapshot = await snapshotWith(listingOf(HOST, url), near);
+  expect(judged(check(), snapshot, url).pay_to.address).toBe(payee(77));
+});
+
+test("of hosts above each other eight listings are looked at, and no more", async () => {
+  const hosts = Array.from({ length: 9 }, (_, n) => `${"a.".repeat(n)}${HOST}`);
+  const deepest = `https://${hosts.at(-1)}`;
+  const [top = "", second = "", ...others] = hosts;
+  const snapshot = await snapshotWith(
+    listingOf(top, `${deepest}/top`),
+    listingOf(second, `${deepest}/second`),
+    ...others.map((host) => listingOf(host, `https://${host}/own`)),
+  );
+  expect(judged(check(), snapshot, `${deepest}/second`).pay_to.address).not.toBeNull();
+  expect(judged(check(), snapshot, `${deepest}/top`).pay_to.address).toBeNull();
+});
