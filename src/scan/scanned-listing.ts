@@ -1,4 +1,5 @@
 import { formatUsdFixed } from "../billing/money.ts";
+import { readListing } from "../directory/listing-reader.ts";
 import { listedMicroUsd } from "../payments/tokens.ts";
 import type { JsonObject } from "../platform/json-value.ts";
 import { amountOf, challengePerResource } from "./challenge.ts";
@@ -30,45 +31,53 @@ export type ScannedListing = {
   readonly judged_by: string;
 };
 
+/** A resource that asks to be paid. */
+type PaidResource = { readonly url: string; readonly payTo: string; readonly price_usd: string | null };
+
 /**
  * Returns the listing of a scanned host; null where none of its resources names a payee over https. `judgeUrl` is the server
- * whose judging check the listing links to.
+ * whose judging check the listing links to. What the directory would quarantine is left out, such as a payee that is no
+ * address: the target may make it as long as it likes, and it would be stored and read again with every later scan.
  */
 export function scannedListing(
   evidence: Evidence,
   { score }: Scored,
   judgeUrl: string,
 ): ScannedListing | null {
-  const { hostname: host } = new URL(evidence.origin);
-  const seen = challengePerResource(evidence).flatMap(({ exchange: { url }, accepts, version }) => {
-    const [first] = accepts;
-    const isListed = url.startsWith("https:") && typeof first?.payTo === "string";
-    return isListed
-      ? [{ url, payTo: first.payTo as string, price_usd: usdOf(first, amountOf(first, version)) }]
-      : [];
-  });
-  const [first] = seen;
-  if (first === undefined) return null;
-  const prices = new Set(seen.map(({ price_usd }) => price_usd));
-  return {
-    host,
-    service_name: null,
-    description: "",
-    endpoints: seen.length,
-    score,
-    evidence: {
-      pay_to: first.payTo,
-      uptime_30d: null,
-      probes_30d: 0,
-      median_latency_ms: medianMs(evidence),
-      payers_30d: 0,
-      settlements_30d: 0,
-      last_paid: null,
-      price_usd: prices.size === 1 ? first.price_usd : null,
-    },
-    resources: seen.map(({ url, price_usd }) => ({ url, score, price_usd })),
-    judged_by: `${judgeUrl}/v1/check?resource=${encodeURIComponent(first.url)}`,
+  const listingOf = (first: PaidResource, resources: readonly PaidResource[]): ScannedListing => {
+    const prices = new Set(resources.map(({ price_usd }) => price_usd));
+    return {
+      host: new URL(evidence.origin).hostname,
+      service_name: null,
+      description: "",
+      endpoints: resources.length,
+      score,
+      evidence: {
+        pay_to: first.payTo,
+        uptime_30d: null,
+        probes_30d: 0,
+        median_latency_ms: medianMs(evidence),
+        payers_30d: 0,
+        settlements_30d: 0,
+        last_paid: null,
+        price_usd: prices.size === 1 ? first.price_usd : null,
+      },
+      resources: resources.map(({ url, price_usd }) => ({ url, score, price_usd })),
+      judged_by: `${judgeUrl}/v1/check?resource=${encodeURIComponent(first.url)}`,
+    };
   };
+  const isAccepted = (one: PaidResource) => readListing(listingOf(one, [one]), evidence.scannedAt).ok;
+  const resources = paidResources(evidence).filter(isAccepted);
+  const [first] = resources;
+  return first === undefined ? null : listingOf(first, resources);
+}
+
+function paidResources(evidence: Evidence): readonly PaidResource[] {
+  return challengePerResource(evidence).flatMap(({ exchange: { url }, accepts, version }) => {
+    const [way] = accepts;
+    if (way === undefined || typeof way.payTo !== "string") return [];
+    return [{ url, payTo: way.payTo, price_usd: usdOf(way, amountOf(way, version)) }];
+  });
 }
 
 /**

@@ -41,6 +41,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "signing",
     "store",
     "billing/money",
+    "directory/listing-reader",
     "directory/payee",
   ],
   inference: ["platform", "contract", "billing", "net", "payments", "signing", "store"],
