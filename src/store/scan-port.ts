@@ -11,6 +11,9 @@ export type ReportRow = {
   readonly evidence: string;
 };
 
+/** What the directory of scanned hosts lists of a host, as JSON. */
+export type HostListing = { readonly host: string; readonly listing: string };
+
 /** The reports of a scanning service, and the hosts that its directory lists. */
 export type ScanStore = {
   /** Resolves once everything that was written before is on the disk. Rejects with a StorageError. */
@@ -21,8 +24,8 @@ export type ScanStore = {
   readonly newest: (origin: string) => ReportRow | undefined;
   /** Removes up to `limit` reports that were scanned before a time; returns how many. */
   readonly removeOld: (before: number, limit: number) => number;
-  /** Writes the listing of a host, JSON; null removes it. */
-  readonly list: (host: string, listing: string | null) => void;
-  /** Returns all listings, by host. */
-  readonly listings: () => readonly string[];
+  /** Writes the listing of a host, JSON; null removes it. Returns whether anything has changed. */
+  readonly list: (host: string, listing: string | null) => boolean;
+  /** Returns up to `limit` listings in the order of their hosts, from behind a host on; "" is before all. */
+  readonly listingsAfter: (host: string, limit: number) => readonly HostListing[];
 };

@@ -1,4 +1,4 @@
-import { asc, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import { asc, desc, eq, gt, inArray, lt, ne, sql } from "drizzle-orm";
 import type { ReportRow, ScanStore } from "../../../scan-port.ts";
 import type { Orm } from "../../connection/orm.ts";
 import { reports, scannedHosts } from "./scan-schema.ts";
@@ -16,6 +16,13 @@ export function createScanStore(orm: Orm): Omit<ScanStore, "sync"> {
     .where(eq(reports.origin, sql.placeholder("origin")))
     .orderBy(desc(reports.scannedAt))
     .limit(1)
+    .prepare();
+  const listingsAfter = orm
+    .select()
+    .from(scannedHosts)
+    .where(gt(scannedHosts.host, sql.placeholder("host")))
+    .orderBy(asc(scannedHosts.host))
+    .limit(sql.placeholder("limit"))
     .prepare();
   return {
     insert: (row: ReportRow): void => {
@@ -36,24 +43,24 @@ export function createScanStore(orm: Orm): Omit<ScanStore, "sync"> {
         .returning({ reportId: reports.reportId })
         .all().length;
     },
-    list: (host: string, listing: string | null): void => {
+    list: (host: string, listing: string | null): boolean => {
+      const { host: changed } = scannedHosts;
       if (listing === null) {
-        orm.delete(scannedHosts).where(eq(scannedHosts.host, host)).run();
-        return;
+        return orm.delete(scannedHosts).where(eq(changed, host)).returning({ changed }).all().length > 0;
       }
-      const set = { listing };
-      orm
-        .insert(scannedHosts)
-        .values({ host, listing })
-        .onConflictDoUpdate({ target: scannedHosts.host, set })
-        .run();
+      return (
+        orm
+          .insert(scannedHosts)
+          .values({ host, listing })
+          .onConflictDoUpdate({
+            target: scannedHosts.host,
+            set: { listing },
+            setWhere: ne(scannedHosts.listing, listing),
+          })
+          .returning({ changed })
+          .all().length > 0
+      );
     },
-    listings: () =>
-      orm
-        .select({ listing: scannedHosts.listing })
-        .from(scannedHosts)
-        .orderBy(asc(scannedHosts.host))
-        .all()
-        .map(({ listing }) => listing),
+    listingsAfter: (host: string, limit: number) => listingsAfter.all({ host, limit }),
   };
 }
