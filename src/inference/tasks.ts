@@ -105,7 +105,8 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     if (typeof reply.body !== "string") throw new Error("a task is no stream");
     // The next process continues the tasks that the end of this one interrupts.
     if (stopping.signal.aborted && reply.status !== 200) return true;
-    if (reply.status === 503 || reply.status === 409) return false;
+    // An upstream refuses a call by 409, too, which it would do again.
+    if (reply.status === 503 || (reply.status === 409 && codeOf(reply) === "payment_in_use")) return false;
     end(taskId, reply.status === 200 ? "done" : "failed", reply.body);
     return true;
   }
@@ -120,7 +121,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       if (settleWith(taskId, reply)) return;
       const now = clock.now();
       if (now >= expiresAt) return;
-      const isUnknown = isOutcomeUnknown(reply);
+      const isUnknown = codeOf(reply) === "settlement_unknown";
       if (now - createdAt > RUNNING_MS_MAX && !isUnknown) return end(taskId, "failed", LATE);
       await pause(isUnknown ? Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** unknown) : RETRY_MS, stopping.signal);
       unknown = isUnknown ? unknown + 1 : 0;
@@ -219,9 +220,10 @@ const LATE = JSON.stringify({
   error: { code: "upstream_failed", message: "The task was not done in time. Nothing was charged." },
 });
 
-function isOutcomeUnknown({ body }: PaidReply): boolean {
+/** Returns the code of a refusal. */
+function codeOf({ body }: PaidReply): unknown {
   const error = typeof body === "string" ? parseObject(body)?.error : undefined;
-  return isObject(error) && error.code === "settlement_unknown";
+  return isObject(error) ? error.code : undefined;
 }
 
 function viewOf(row: TaskRow, secret: string): TaskView {

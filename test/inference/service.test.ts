@@ -416,6 +416,15 @@ describe("a task", () => {
     await answerOf(await world.pay(CHAT, BODY));
   });
 
+  test("that the upstream refuses as a conflict fails at once, in its words, and is not sent again", async () => {
+    const error = { message: "the thread is locked", type: "invalid_request_error", param: null, code: null };
+    world.upstream.setAnswer({ status: 409, error });
+    const before = [world.upstream.calls.length, world.facilitator.settled.size];
+    const { status_url } = (await (await world.pay("/task-request", BODY)).json()) as { status_url: string };
+    expect(await ended(status_url)).toMatchObject({ status: "failed", error: { message: error.message } });
+    expect([world.upstream.calls.length - 1, world.facilitator.settled.size]).toEqual(before);
+  });
+
   test("outlives a restart", async () => {
     world.upstream.setAnswer((call) => ({ delayMs: call > calls + 1 ? 0 : 60_000 }));
     const calls = world.upstream.calls.length;
