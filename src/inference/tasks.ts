@@ -1,4 +1,4 @@
-import { decryptText, encryptText, keyedHash } from "../billing/encryption.ts";
+import { keyedHash } from "../billing/encryption.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
@@ -7,6 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
 import { removeInSlices } from "../platform/slices.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
+import { openTaskText, sealTaskText, type TaskRun } from "./task-texts.ts";
 
 /** A task on the wire. */
 export type TaskView = {
@@ -82,47 +83,52 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
 
   /** Writes a task that runs; one that has failed runs again, as its payment was not charged and may still buy the answer. */
   function write(taskId: string, call: SentCall): void {
+    const former = store.find(taskId);
+    if (former !== undefined && former.state !== "failed") return;
     const now = clock.now();
-    store.begin({
+    // Also where both runs begin in the same millisecond, or the clock was set back.
+    const createdAt = Math.max(now, (former?.createdAt ?? 0) + 1);
+    const row = {
       taskId,
       state: "running",
-      sealed: encryptText(JSON.stringify(call), secret, `call ${taskId}`),
-      answer: null,
-      createdAt: now,
+      createdAt,
       endedAt: null,
       expiresAt: now + RUNNING_MS_MAX + KEPT_MS,
-    });
+    } as const;
+    store.begin(row, sealTaskText("call", row, JSON.stringify(call), secret));
   }
 
-  function end(taskId: string, state: "done" | "failed", body: string): void {
+  function end(run: TaskRun, state: "done" | "failed", body: string): void {
     const at = clock.now();
-    const answer = encryptText(body, secret, `answer ${taskId}`);
-    store.end(taskId, { state, answer, at, expiresAt: at + KEPT_MS });
+    const answer = sealTaskText("answer", run, body, secret);
+    store.end(run, { state, answer, at, expiresAt: at + KEPT_MS });
   }
 
-  /** Ends the task with a reply; false where the reply leaves the outcome open. */
-  function settleWith(taskId: string, reply: PaidReply): boolean {
+  /** Ends the run with a reply; false where the reply leaves the outcome open. */
+  function settleWith(run: TaskRun, reply: PaidReply): boolean {
     if (typeof reply.body !== "string") throw new Error("a task is no stream");
     // The next process continues the tasks that the end of this one interrupts.
     if (stopping.signal.aborted && reply.status !== 200) return true;
     // An upstream refuses a call by 409, too, which it would do again.
     if (reply.status === 503 || (reply.status === 409 && codeOf(reply) === "payment_in_use")) return false;
-    end(taskId, reply.status === 200 ? "done" : "failed", reply.body);
+    end(run, reply.status === 200 ? "done" : "failed", reply.body);
     return true;
   }
 
   /** Sends the payment again until its outcome is known: what may have been paid is not given up for being late. */
-  async function goOn({ taskId, sealed, createdAt, expiresAt }: TaskRow): Promise<void> {
-    const text = sealed === null ? null : decryptText(sealed, secret, `call ${taskId}`);
-    if (text === null) return end(taskId, "failed", LOST);
+  async function goOn(row: TaskRow): Promise<void> {
+    const { createdAt, expiresAt } = row;
+    const sealed = store.callOf(row.taskId);
+    const text = sealed === null ? null : openTaskText("call", row, sealed, secret);
+    if (text === null) return end(row, "failed", LOST);
     const call = JSON.parse(text) as SentCall;
     for (let unknown = 0; !stopping.signal.aborted; ) {
       const reply = await takeSent(call).catch(asFailure);
-      if (settleWith(taskId, reply)) return;
+      if (settleWith(row, reply)) return;
       const now = clock.now();
       if (now >= expiresAt) return;
       const isUnknown = codeOf(reply) === "settlement_unknown";
-      if (now - createdAt > RUNNING_MS_MAX && !isUnknown) return end(taskId, "failed", LATE);
+      if (now - createdAt > RUNNING_MS_MAX && !isUnknown) return end(row, "failed", LATE);
       await pause(isUnknown ? Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** unknown) : RETRY_MS, stopping.signal);
       unknown = isUnknown ? unknown + 1 : 0;
     }
@@ -188,7 +194,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
         taken.catch(asFailure).then(async (reply) => {
           const row = taskId === null ? undefined : store.find(taskId);
           if (row === undefined) return;
-          if (!settleWith(row.taskId, reply)) await goOn(row);
+          if (!settleWith(row, reply)) await goOn(row);
         }),
       );
       const first = await Promise.race([accepted.promise, taken]);
@@ -197,7 +203,9 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     },
     find(taskId) {
       const row = store.find(taskId);
-      return row === undefined || row.expiresAt <= clock.now() ? null : viewOf(row, secret);
+      if (row === undefined || row.expiresAt <= clock.now()) return null;
+      const sealed = store.answerOf(taskId);
+      return viewOf(row, sealed === null ? null : openTaskText("answer", row, sealed, secret));
     },
     start() {
       for (const row of store.running(RUNNING_MAX)) follow(goOn(row));
@@ -226,8 +234,7 @@ function codeOf({ body }: PaidReply): unknown {
   return isObject(error) ? error.code : undefined;
 }
 
-function viewOf(row: TaskRow, secret: string): TaskView {
-  const text = row.answer === null ? null : decryptText(row.answer, secret, `answer ${row.taskId}`);
+function viewOf(row: TaskRow, text: string | null): TaskView {
   const body = text === null ? null : JSON.parse(text);
   return {
     task_id: row.taskId,

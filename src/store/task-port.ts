@@ -2,10 +2,7 @@
 export type TaskRow = {
   readonly taskId: string;
   readonly state: "running" | "done" | "failed";
-  /** The call, encrypted; null once it has ended. */
-  readonly sealed: string | null;
-  /** The answer or the refusal, encrypted; null before. */
-  readonly answer: string | null;
+  /** When it began to run. No two runs of a task have the same time. */
   readonly createdAt: number;
   readonly endedAt: number | null;
   /** From then on it is as if it had never been. */
@@ -14,11 +11,16 @@ export type TaskRow = {
 
 /** The calls that are answered later. What is written is on the disk when a call returns. */
 export type TaskStore = {
-  /** Writes a running task, in place of one that has failed. One that runs or is done stays as it is. */
-  readonly begin: (row: TaskRow & { readonly state: "running" }) => void;
+  /** Writes a running task and its call, encrypted, in place of one that has failed. One that runs or is done stays as it is. */
+  readonly begin: (row: TaskRow & { readonly state: "running" }, call: string) => void;
   readonly find: (taskId: string) => TaskRow | undefined;
+  /** Returns the call, encrypted; null once the task has ended. May be megabytes. */
+  readonly callOf: (taskId: string) => string | null;
+  /** Returns the answer or the refusal, encrypted; null before. May be megabytes. */
+  readonly answerOf: (taskId: string) => string | null;
+  /** Ends a run; of no effect where it has ended, or another has begun. */
   readonly end: (
-    taskId: string,
+    run: Pick<TaskRow, "taskId" | "createdAt">,
     end: {
       readonly state: "done" | "failed";
       readonly answer: string;

@@ -3,30 +3,47 @@ import type { TaskStore } from "../../../task-port.ts";
 import type { Orm } from "../../connection/orm.ts";
 import { tasks } from "./inference-schema.ts";
 
+/** All but the texts, which may be megabytes. */
+const ROW = {
+  taskId: tasks.taskId,
+  state: tasks.state,
+  createdAt: tasks.createdAt,
+  endedAt: tasks.endedAt,
+  expiresAt: tasks.expiresAt,
+};
+
 /** The statements of the tasks. */
 export function createTaskStore(orm: Orm): TaskStore {
   return {
-    begin: ({ taskId, ...row }) => {
+    begin: ({ taskId, ...row }, call) => {
+      const values = { ...row, sealed: call, answer: null };
       orm
         .insert(tasks)
-        .values({ taskId, ...row })
-        .onConflictDoUpdate({ target: tasks.taskId, set: row, setWhere: eq(tasks.state, "failed") })
+        .values({ taskId, ...values })
+        .onConflictDoUpdate({ target: tasks.taskId, set: values, setWhere: eq(tasks.state, "failed") })
         .run();
     },
 
-    find: (taskId) => orm.select().from(tasks).where(eq(tasks.taskId, taskId)).get(),
+    find: (taskId) => orm.select(ROW).from(tasks).where(eq(tasks.taskId, taskId)).get(),
 
-    end: (taskId, { state, answer, at, expiresAt }) => {
+    callOf: (taskId) =>
+      orm.select({ call: tasks.sealed }).from(tasks).where(eq(tasks.taskId, taskId)).get()?.call ?? null,
+
+    answerOf: (taskId) =>
+      orm.select({ answer: tasks.answer }).from(tasks).where(eq(tasks.taskId, taskId)).get()?.answer ?? null,
+
+    end: ({ taskId, createdAt }, { state, answer, at, expiresAt }) => {
+      const isRun = and(eq(tasks.taskId, taskId), eq(tasks.createdAt, createdAt));
       orm
         .update(tasks)
         .set({ state, answer, sealed: null, endedAt: at, expiresAt })
-        .where(and(eq(tasks.taskId, taskId), eq(tasks.state, "running")))
+        .where(and(isRun, eq(tasks.state, "running")))
         .run();
     },
 
     running: (limit) =>
       orm
-        .select()
+        .select(ROW)
         .from(tasks)
         .where(eq(tasks.state, "running"))
         .orderBy(asc(tasks.createdAt))
