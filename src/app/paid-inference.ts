@@ -1,3 +1,4 @@
+import { createFairShares } from "../billing/fair-shares.ts";
 import { formatUsd } from "../billing/money.ts";
 import { taskWork } from "../http/chat-call.ts";
 import { chatRoutes } from "../http/routes/chat.ts";
@@ -54,6 +55,8 @@ export function openPaidRoutes(
       clock,
       secret,
       reportError,
+      step,
+      room: createFairShares(taskBytes(bodyBytesMax)),
       pause,
       workOf: taskWork(chatWork, taskTariff, step),
       statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
@@ -80,4 +83,13 @@ export function openPaidRoutes(
     }),
     ...taskRoutes({ routing, tasks }),
   ];
+}
+
+/**
+ * Bytes of the calls of tasks that have not ended, as much as bodies of other calls take: 64 MB or 8 of the largest, one
+ * payer alone half of it; each further one has room for one of the largest with its address.
+ */
+function taskBytes(bodyBytesMax: number) {
+  const capacity = Math.max(8 * bodyBytesMax, 67_108_864);
+  return { capacity, ratio: 1, guaranteed: bodyBytesMax + 8_192 };
 }

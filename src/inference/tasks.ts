@@ -1,4 +1,5 @@
 import { keyedHash } from "../billing/encryption.ts";
+import type { FairShares } from "../billing/fair-shares.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
@@ -6,8 +7,10 @@ import type { Payments } from "../payments/payments.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
 import { removeInSlices } from "../platform/slices.ts";
+import type { Steps } from "../platform/steps.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
-import { openTaskText, sealTaskText, type TaskRun } from "./task-texts.ts";
+import { createBoundedLoads } from "./bounded-loads.ts";
+import { createTaskTexts, type TaskRun } from "./task-texts.ts";
 
 /** A task on the wire. */
 export type TaskView = {
@@ -24,7 +27,7 @@ export type TaskView = {
 export type Tasks = AsyncDisposable & {
   /** As `Payments.take`, but answers once the payment is verified and reserved; the work continues. */
   readonly take: (call: PaidCall) => Promise<PaidReply>;
-  readonly find: (taskId: string) => TaskView | null;
+  readonly find: (taskId: string) => Promise<TaskView | null>;
   /** Continues the tasks of a former process. */
   readonly start: () => void;
   readonly prune: (signal: AbortSignal) => Promise<void>;
@@ -38,6 +41,10 @@ export type TasksDependencies = {
   /** Derives the ids, and encrypts the calls. */
   readonly secret: string;
   readonly reportError: (error: unknown) => void;
+  /** For all that is done with large calls and answers. */
+  readonly step: Steps;
+  /** The bytes of the calls of tasks that have not ended, shared among payers. */
+  readonly room: Pick<FairShares, "take" | "release">;
   /** Resolves after a time, or once the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Creates the work of a stored call. */
@@ -60,12 +67,17 @@ const RUNNING_MS_MAX = 15 * 60_000;
 const RETRY_MS = 2000;
 /** Up to this the wait doubles where the outcome of the payment is unknown: that may last as long as the answer is kept. */
 const RETRY_MS_MAX = 300_000;
-const RUNNING_MAX = 1000;
+/** A task counts as this many bytes at least, so that their number is bounded, too. */
+const TASK_BYTES_MIN = 16_384;
+/** Bytes of the calls that are read from the disk to be continued, together. */
+const CONTINUED_BYTES_MAX = 33_554_432;
 const PRUNED_ROWS_MAX = 100;
 const PAYMENT_HEADERS = ["payment-signature", "x-payment"];
 
 export function createTasks(dependencies: TasksDependencies): Tasks {
-  const { store, payments, clock, secret, reportError, pause } = dependencies;
+  const { store, payments, clock, secret, reportError, step, room, pause } = dependencies;
+  const texts = createTaskTexts(secret, step);
+  const continued = createBoundedLoads(CONTINUED_BYTES_MAX);
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
 
@@ -82,7 +94,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
   }
 
   /** Writes a task that runs; one that has failed runs again, as its payment was not charged and may still buy the answer. */
-  function write(taskId: string, call: SentCall): void {
+  async function write(taskId: string, call: SentCall): Promise<void> {
     const former = store.find(taskId);
     if (former !== undefined && former.state !== "failed") return;
     const now = clock.now();
@@ -95,36 +107,35 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       endedAt: null,
       expiresAt: now + RUNNING_MS_MAX + KEPT_MS,
     } as const;
-    store.begin(row, sealTaskText("call", row, JSON.stringify(call), secret));
+    const text = await step(() => JSON.stringify(call));
+    store.begin(row, await texts.seal("call", row, text));
   }
 
-  function end(run: TaskRun, state: "done" | "failed", body: string): void {
+  async function end(run: TaskRun, state: "done" | "failed", body: string): Promise<void> {
+    // It may have its answer already, where its payment was sent again.
+    if (store.find(run.taskId)?.state !== "running") return;
     const at = clock.now();
-    const answer = sealTaskText("answer", run, body, secret);
+    const answer = await texts.seal("answer", run, body);
     store.end(run, { state, answer, at, expiresAt: at + KEPT_MS });
   }
 
   /** Ends the run with a reply; false where the reply leaves the outcome open. */
-  function settleWith(run: TaskRun, reply: PaidReply): boolean {
+  async function settleWith(run: TaskRun, reply: PaidReply): Promise<boolean> {
     if (typeof reply.body !== "string") throw new Error("a task is no stream");
     // The next process continues the tasks that the end of this one interrupts.
     if (stopping.signal.aborted && reply.status !== 200) return true;
     // An upstream refuses a call by 409, too, which it would do again.
     if (reply.status === 503 || (reply.status === 409 && codeOf(reply) === "payment_in_use")) return false;
-    end(run, reply.status === 200 ? "done" : "failed", reply.body);
+    await end(run, reply.status === 200 ? "done" : "failed", reply.body);
     return true;
   }
 
   /** Sends the payment again until its outcome is known: what may have been paid is not given up for being late. */
   async function goOn(row: TaskRow): Promise<void> {
     const { createdAt, expiresAt } = row;
-    const sealed = store.callOf(row.taskId);
-    const text = sealed === null ? null : openTaskText("call", row, sealed, secret);
-    if (text === null) return end(row, "failed", LOST);
-    const call = JSON.parse(text) as SentCall;
     for (let unknown = 0; !stopping.signal.aborted; ) {
-      const reply = await takeSent(call).catch(asFailure);
-      if (settleWith(row, reply)) return;
+      const reply = await sendAgain(row);
+      if (await settleWith(row, reply)) return;
       const now = clock.now();
       if (now >= expiresAt) return;
       const isUnknown = codeOf(reply) === "settlement_unknown";
@@ -132,6 +143,21 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       await pause(isUnknown ? Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** unknown) : RETRY_MS, stopping.signal);
       unknown = isUnknown ? unknown + 1 : 0;
     }
+  }
+
+  /** Sends the payment of a stored call again. Between two tries its call is on the disk alone: there may be thousands. */
+  function sendAgain(run: TaskRun): Promise<PaidReply> {
+    return continued(
+      () => callOf(run),
+      (call) => call?.request.length ?? 0,
+      async (call) => (call === null ? LOST : await takeSent(call).catch(asFailure)),
+    );
+  }
+
+  async function callOf(run: TaskRun): Promise<SentCall | null> {
+    const sealed = stopping.signal.aborted ? null : store.callOf(run.taskId);
+    const text = sealed === null ? null : await texts.open("call", run, sealed);
+    return text === null ? null : await step(() => JSON.parse(text) as SentCall);
   }
 
   function takeSent(call: SentCall): Promise<PaidReply> {
@@ -157,9 +183,18 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     return { status, headers: {}, body: JSON.stringify({ error: { code, message } }) };
   }
 
+  /** Counts a task until it is released. Throws `overloaded` where the payer has no room left. */
+  function hold(payer: string, bytes: number): () => void {
+    if (!room.take(payer, bytes)) {
+      throw new ApiError("overloaded", "Too many tasks are under way; try again once some have ended.");
+    }
+    return () => room.release(payer, bytes);
+  }
+
   return {
     async take(call) {
       const sent = sentCall(call);
+      let release = () => {};
       let taskId: string | null = null;
       const accepted = Promise.withResolvers<PaidReply>();
       const acceptedReply = (id: string): PaidReply => ({
@@ -176,39 +211,40 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
           paymentId = id;
           call.onPayment?.(id);
         },
-        work: (payment) => {
-          taskId = idOf(payment.paymentId, sent);
-          write(taskId, sent);
-          accepted.resolve(acceptedReply(taskId));
+        work: async (payment) => {
+          const id = idOf(payment.paymentId, sent);
+          release = hold(payment.payer, Math.max(TASK_BYTES_MIN, sent.request.length));
+          await write(id, sent);
+          taskId = id;
+          accepted.resolve(acceptedReply(id));
           return work(payment);
         },
       });
-      const taken = taking.then((reply) => {
+      const taken = taking.then(async (reply) => {
         if (reply.status !== 200 || taskId !== null) return reply;
         // Settled only now, or before: the task that has failed for want of the payment has its answer.
-        taskId = idOf(paymentId, sent);
-        write(taskId, sent);
+        const id = idOf(paymentId, sent);
+        await write(id, sent);
+        taskId = id;
         return reply;
       });
-      follow(
-        taken.catch(asFailure).then(async (reply) => {
-          const row = taskId === null ? undefined : store.find(taskId);
-          if (row === undefined) return;
-          if (!settleWith(row, reply)) await goOn(row);
-        }),
-      );
+      const ended = taken.catch(asFailure).then(async (reply) => {
+        const row = taskId === null ? undefined : store.find(taskId);
+        if (row !== undefined && !(await settleWith(row, reply))) await goOn(row);
+      });
+      follow(ended.finally(() => release()));
       const first = await Promise.race([accepted.promise, taken]);
       // The payment has bought this answer before.
       return first.status === 200 ? acceptedReply(idOf(paymentId, sent)) : first;
     },
-    find(taskId) {
+    async find(taskId) {
       const row = store.find(taskId);
       if (row === undefined || row.expiresAt <= clock.now()) return null;
       const sealed = store.answerOf(taskId);
-      return viewOf(row, sealed === null ? null : openTaskText("answer", row, sealed, secret));
+      return viewOf(row, sealed === null ? null : await texts.open("answer", row, sealed));
     },
     start() {
-      for (const row of store.running(RUNNING_MAX)) follow(goOn(row));
+      for (const row of store.running()) follow(goOn(row));
     },
     prune(signal) {
       return removeInSlices((limit) => store.removeExpired(clock.now(), limit), PRUNED_ROWS_MAX, signal);
@@ -221,9 +257,13 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
   };
 }
 
-const LOST = JSON.stringify({
-  error: { code: "internal_error", message: "The task was lost. Nothing was charged." },
-});
+const LOST: PaidReply = {
+  status: 500,
+  headers: {},
+  body: JSON.stringify({
+    error: { code: "internal_error", message: "The task was lost. Nothing was charged." },
+  }),
+};
 const LATE = JSON.stringify({
   error: { code: "upstream_failed", message: "The task was not done in time. Nothing was charged." },
 });

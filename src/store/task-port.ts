@@ -28,8 +28,8 @@ export type TaskStore = {
       readonly expiresAt: number;
     },
   ) => void;
-  /** Returns up to `limit` running tasks, oldest first. */
-  readonly running: (limit: number) => readonly TaskRow[];
+  /** Returns all running tasks, oldest first. */
+  readonly running: () => readonly TaskRow[];
   /** Removes up to `limit` expired tasks; returns how many. */
   readonly removeExpired: (now: number, limit: number) => number;
 };

@@ -2,8 +2,10 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { encryptText } from "../../src/billing/encryption.ts";
+import { createFairShares } from "../../src/billing/fair-shares.ts";
 import { createTasks } from "../../src/inference/tasks.ts";
 import type { PaidCall, PaidReply, Payment } from "../../src/payments/paid-call.ts";
+import { createSteps } from "../../src/platform/steps.ts";
 import { openInferenceDatabase } from "../../src/store/sqlite/side-databases/inference/open-inference.ts";
 import { handClock } from "../billing/accounting.ts";
 import { until } from "../support/caller.ts";
@@ -13,6 +15,9 @@ const PAYMENT: Payment = {
   ...{ paymentId: "payment_1", x402Version: 2, network: "eip155:8453", payer: "0xa", payTo: "0xb" },
   ...{ asset: "0xc", amountMicroUsd: 10_000, nonce: "0xd" },
 };
+const MEGABYTE = 1_048_576;
+/** Half of it is one payer's. */
+const ROOM_BYTES = 8 * MEGABYTE;
 const SECRET = "a".repeat(64);
 const DONE: PaidReply = { status: 200, headers: {}, body: '{"id":"chatcmpl-1"}' };
 
@@ -22,14 +27,30 @@ const refusal = (status: number, code: string): PaidReply => ({
   body: JSON.stringify({ error: { code, message: "Later." } }),
 });
 
-const callTo = (url: string): Pick<PaidCall, "offer" | "headers" | "request"> => ({
-  headers: new Headers(),
+const callTo = (
+  url: string,
+  { request = "call", payer = "0xa" } = {},
+): Pick<PaidCall, "offer" | "headers" | "request"> => ({
+  headers: new Headers({ "X-Payment": payer }),
   offer: { resource: { url, description: "", mimeType: "" }, priceMicroUsd: 10_000 },
-  request: "call",
+  request,
 });
 
-/** Tasks whose payments have these replies, one after the other, each after its work. Pauses pass at once. */
-function openTasks(replies: PaidReply[], dataDir: string | null = null) {
+type Replies = (call: PaidCall) => PaidReply | Promise<PaidReply>;
+
+type TaskOptions = {
+  readonly dataDir?: string | null;
+  /** What a pause waits for, beside its time. */
+  readonly pause?: (signal: AbortSignal) => Promise<void>;
+};
+
+/** Returns one reply after the other, and at last the answer. */
+function inOrder(...replies: PaidReply[]): Replies {
+  return () => replies.shift() ?? DONE;
+}
+
+/** Tasks whose payments have these replies, each after its work. Each request has a payment; pauses pass at once. */
+function openTasks(replyTo: Replies, { dataDir = null, pause }: TaskOptions = {}) {
   const clock = handClock();
   const database = openInferenceDatabase(dataDir, clock);
   const waits: number[] = [];
@@ -39,24 +60,31 @@ function openTasks(replies: PaidReply[], dataDir: string | null = null) {
     store: database.tasks,
     payments: {
       async take(call) {
-        await call.work(PAYMENT);
-        return replies.shift() ?? DONE;
+        await call.work({ ...PAYMENT, paymentId: call.request, payer: call.headers.get("x-payment") ?? "" });
+        return await replyTo(call);
       },
     },
     clock,
     secret: SECRET,
+    step: createSteps(() => performance.now()),
+    room: createFairShares({ capacity: ROOM_BYTES, ratio: 1, guaranteed: 0 }),
     reportError: (error) => problems.push(error),
-    async pause(ms) {
+    async pause(ms, signal) {
       waits.push(ms / 1_000);
       clock.advance(ms);
+      await pause?.(signal);
     },
     workOf: () => ({ work }),
     statusUrlOf: (_call, taskId) => taskId,
   });
+  const found = (taskId: string) => tasks.find(taskId);
   return {
     tasks,
     waits,
     problems,
+    work,
+    found,
+    statusOf: async (taskId: string) => (await found(taskId))?.status,
     /** Takes a call and returns the id of its task, once that has ended. */
     async end(call: ReturnType<typeof callTo>): Promise<string> {
       const { body } = await tasks.take({ ...call, work });
@@ -73,24 +101,24 @@ function openTasks(replies: PaidReply[], dataDir: string | null = null) {
 test("a task whose payment has no known outcome waits twice as long for each try, up to five minutes", async () => {
   const [unknown, busy] = [refusal(503, "settlement_unknown"), refusal(503, "overloaded")];
   const replies = [...Array<PaidReply>(10).fill(unknown), busy, busy, unknown, DONE];
-  await using world = openTasks(replies);
+  await using world = openTasks(inOrder(...replies));
   const taskId = await world.end(callTo("http://localhost/"));
   expect(world.problems).toEqual([]);
   expect(world.waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 2, 2, 2]);
-  expect(world.tasks.find(taskId)?.status).toBe("done");
+  expect(await world.statusOf(taskId)).toBe("done");
 });
 
 test("a task goes on where its payment is in use, and fails where the upstream refuses it with the same status", async () => {
   const inUse = refusal(409, "payment_in_use");
-  await using world = openTasks([inUse, inUse, refusal(409, "invalid_request"), DONE]);
+  await using world = openTasks(inOrder(inUse, inUse, refusal(409, "invalid_request")));
   const taskId = await world.end(callTo("http://localhost/"));
   expect(world.waits).toEqual([2]);
-  expect(world.tasks.find(taskId)).toMatchObject({ status: "failed", error: { code: "invalid_request" } });
+  expect(await world.found(taskId)).toMatchObject({ status: "failed", error: { code: "invalid_request" } });
 });
 
 test("no two texts of a task have one key, though it runs again in the same millisecond", async () => {
   using folder = temporaryFolder("tasks");
-  await using world = openTasks([refusal(502, "upstream_failed"), DONE], folder.path);
+  await using world = openTasks(inOrder(refusal(502, "upstream_failed")), { dataDir: folder.path });
   using database = new Database(join(folder.path, "inference.db"));
   database.run("CREATE TABLE seen (text TEXT)");
   for (const change of ["INSERT", "UPDATE"]) {
@@ -99,9 +127,9 @@ test("no two texts of a task have one key, though it runs again in the same mill
     );
   }
   const taskId = await world.end(callTo("http://localhost/1"));
-  expect(world.tasks.find(taskId)?.status).toBe("failed");
+  expect(await world.statusOf(taskId)).toBe("failed");
   expect(await world.end(callTo("http://localhost/2"))).toBe(taskId);
-  expect(world.tasks.find(taskId)).toMatchObject({ status: "done", answer: { id: "chatcmpl-1" } });
+  expect(await world.found(taskId)).toMatchObject({ status: "done", answer: { id: "chatcmpl-1" } });
   const texts = database.query("SELECT text FROM seen WHERE text IS NOT NULL").all() as { text: string }[];
   // Two calls and two answers, which begin alike: with one key their first bytes are the same.
   expect(texts.length).toBe(4);
@@ -110,7 +138,7 @@ test("no two texts of a task have one key, though it runs again in the same mill
 
 test("tasks whose texts were encrypted by a former version are continued, and read", async () => {
   using folder = temporaryFolder("tasks");
-  await using world = openTasks([], folder.path);
+  await using world = openTasks(inOrder(), { dataDir: folder.path });
   using database = new Database(join(folder.path, "inference.db"));
   const { offer, request } = callTo("http://localhost/");
   const call = encryptText(JSON.stringify({ offer, request, headers: {} }), SECRET, "call task_1");
@@ -120,7 +148,102 @@ test("tasks whose texts were encrypted by a former version are continued, and re
   insert.run("task_2", "done", null, answer);
   world.tasks.start();
   await until("the end of the task", () => world.tasks.running() === 0);
-  expect(world.tasks.find("task_1")).toMatchObject({ status: "done", answer: { id: "chatcmpl-1" } });
-  expect(world.tasks.find("task_2")).toMatchObject({ status: "done", answer: { id: "chatcmpl-0" } });
+  expect(await world.found("task_1")).toMatchObject({ status: "done", answer: { id: "chatcmpl-1" } });
+  expect(await world.found("task_2")).toMatchObject({ status: "done", answer: { id: "chatcmpl-0" } });
+  expect(world.problems).toEqual([]);
+});
+
+test("the calls of tasks are bounded in bytes and in number until they end, each payer by its share, and refused before", async () => {
+  for (const { bytes, taken } of [
+    { bytes: MEGABYTE, taken: 4 },
+    { bytes: 1, taken: 256 },
+  ]) {
+    const outcome = Promise.withResolvers<void>();
+    // The facilitator does not answer: half of them are in work, the others wait to be tried again.
+    await using world = openTasks(
+      async ({ request }) => {
+        if (request.startsWith("0")) await outcome.promise;
+        return refusal(503, "settlement_unknown");
+      },
+      { pause: (signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())) },
+    );
+    using end = new DisposableStack();
+    end.defer(outcome.resolve);
+    const take = (n: number, payer: string) => {
+      const request = `${n % 2}${payer}${n} `.padEnd(bytes, "x");
+      return world.tasks.take({ ...callTo("http://localhost/", { request, payer }), work: world.work });
+    };
+    for (let n = 0; n < taken; n += 1) expect((await take(n, "0xa")).status).toBe(202);
+    await expect(take(taken, "0xa")).rejects.toMatchObject({ code: "overloaded" });
+    expect((await take(0, "0xb")).status).toBe(202);
+    expect(world.problems).toEqual([]);
+  }
+});
+
+test("a task that has ended leaves its room to others", async () => {
+  await using world = openTasks(inOrder());
+  for (let n = 0; n < 12; n += 1) {
+    const call = callTo("http://localhost/", { request: `${n}`.padEnd(MEGABYTE, "x") });
+    expect(await world.statusOf(await world.end(call))).toBe("done");
+  }
+});
+
+/** Writes tasks that a former process has left. */
+function leaveTasks(dataDir: string, count: number, requestLength: number): void {
+  using database = new Database(join(dataDir, "inference.db"));
+  const insert = database.query("INSERT INTO tasks VALUES (?, 'running', ?, NULL, ?, NULL, 9e12)");
+  database.transaction(() => {
+    for (let n = 0; n < count; n += 1) {
+      const { offer, request } = callTo("http://localhost/", { request: `${n} `.padEnd(requestLength, "x") });
+      const sealed = encryptText(JSON.stringify({ offer, request, headers: {} }), SECRET, `call task_${n}`);
+      insert.run(`task_${n}`, sealed, n);
+    }
+  })();
+}
+
+test("a start continues all tasks that the former process left, however many", async () => {
+  using folder = temporaryFolder("tasks");
+  const requests = new Set<string>();
+  await using world = openTasks(
+    ({ request }) => {
+      requests.add(request);
+      return DONE;
+    },
+    { dataDir: folder.path },
+  );
+  leaveTasks(folder.path, 1_100, 10);
+  world.tasks.start();
+  await until("the end of the tasks", () => world.tasks.running() === 0, 60_000);
+  expect(requests.size).toBe(1_100);
+  expect(world.problems).toEqual([]);
+});
+
+test("of large calls a start holds 32 MB at a time, and none of a task that waits to be tried again", async () => {
+  using folder = temporaryFolder("tasks");
+  const outcome = Promise.withResolvers<void>();
+  let held = 0;
+  let heldMax = 0;
+  await using world = openTasks(
+    async ({ request }) => {
+      held += 1;
+      heldMax = Math.max(heldMax, held);
+      await outcome.promise;
+      held -= 1;
+      return Number.parseInt(request, 10) < 32 ? refusal(503, "settlement_unknown") : DONE;
+    },
+    {
+      dataDir: folder.path,
+      pause: (signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+    },
+  );
+  using end = new DisposableStack();
+  end.defer(outcome.resolve);
+  leaveTasks(folder.path, 40, MEGABYTE);
+  world.tasks.start();
+  await until("32 MB of calls", () => held >= 32, 60_000);
+  for (let turn = 0; turn < 100; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+  outcome.resolve();
+  await until("the end of those behind", () => world.tasks.running() === 32, 60_000);
+  expect(heldMax).toBe(32);
   expect(world.problems).toEqual([]);
 });

@@ -12,8 +12,8 @@ export type TaskRouteDependencies = {
 
 /** `GET /v1/tasks/{id}`. */
 export function taskRoutes({ routing, tasks }: TaskRouteDependencies): readonly Route[] {
-  const route = routing.public(getTask, ({ params }) => {
-    const task = tasks.find(params.task_id ?? "");
+  const route = routing.public(getTask, async ({ params }) => {
+    const task = await tasks.find(params.task_id ?? "");
     if (task === null) {
       throw new ApiError("not_found", "There is no task with this id, or its answer is no longer kept.");
     }

@@ -41,14 +41,8 @@ export function createTaskStore(orm: Orm): TaskStore {
         .run();
     },
 
-    running: (limit) =>
-      orm
-        .select(ROW)
-        .from(tasks)
-        .where(eq(tasks.state, "running"))
-        .orderBy(asc(tasks.createdAt))
-        .limit(limit)
-        .all(),
+    running: () =>
+      orm.select(ROW).from(tasks).where(eq(tasks.state, "running")).orderBy(asc(tasks.createdAt)).all(),
 
     removeExpired: (now, limit) => {
       const expired = orm
