@@ -68,17 +68,18 @@ function openInference(
   stack.defer(() => database[Symbol.dispose]());
   const { receipts } = database;
   const client = createUpstreamClient(clock, config.upstreamTimeoutMs);
+  const step = createSteps(clock.monotonic);
   const upstreams = createUpstreams(config.upstreams, {
     client,
     clock,
     answerBytesMax: config.answerBytesMax,
+    step,
     report: (facts) => platform.log.warn("an upstream failed", facts),
   });
   stack.use(upstreams);
   const now = () => clock.now();
   const ledger = createReceiptLedger({ store: receipts, signingKey, now, newReceiptId });
   ledger.issueInterrupted();
-  const step = createSteps(clock.monotonic);
   const chatWork = createChatWork({
     upstreams,
     ledger,
@@ -86,20 +87,15 @@ function openInference(
     keepAliveMs: KEEP_ALIVE_MS,
     room: createFairShares(STREAMED_BYTES),
     answerBytesMax: config.answerBytesMax,
+    step,
   });
+  const models = { upstreams: config.upstreams, client, clock, startedAt: clock.now() };
+  const listModels = createModelList(pricing, models);
   return {
     facts: FACTS,
     routes: [
       ...openPaidRoutes(config, platform, kernel, { taskStore: database.tasks, chatWork, step }, stack),
-      ...modelRoutes({
-        routing,
-        listModels: createModelList(pricing, {
-          upstreams: config.upstreams,
-          client,
-          clock,
-          startedAt: clock.now(),
-        }),
-      }),
+      ...modelRoutes({ routing, listModels }),
       ...receiptRoutes({
         routing,
         store: receipts,

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import type { Steps } from "../platform/steps.ts";
+import { AT_ONCE_BYTES_MAX, type Steps } from "../platform/steps.ts";
 
 const CIPHER = "aes-256-gcm";
 const TAG_BYTES = 16;
@@ -9,8 +9,6 @@ const NONCE_BYTES = 12;
 const COMPRESSED_BYTES_MIN = 128;
 const PLAIN = 0;
 const ZSTD = 1;
-/** Longer texts are encrypted and decrypted in steps, where that is asked for. */
-export const TEXT_AT_ONCE_BYTES_MAX = 131_072;
 /** Bytes that are encrypted or decrypted in one step: about 1 ms. */
 const STEP_BYTES = 1_048_576;
 
@@ -40,7 +38,7 @@ export async function encryptTextInSteps(
   purpose: string,
   step: Steps,
 ): Promise<string> {
-  if (text.length <= TEXT_AT_ONCE_BYTES_MAX) return encryptText(text, secret, purpose);
+  if (text.length <= AT_ONCE_BYTES_MAX) return encryptText(text, secret, purpose);
   const bytes = await step(() => Buffer.from(text));
   const zstd = await Bun.zstdCompress(bytes, { level: 1 });
   const cipher = createCipheriv(CIPHER, keyOf(secret, purpose), nonceOf(0));
@@ -58,7 +56,7 @@ export async function decryptTextInSteps(
   purpose: string,
   step: Steps,
 ): Promise<string | null> {
-  if (encryptedTextBytes(encrypted, secret, purpose) <= TEXT_AT_ONCE_BYTES_MAX) {
+  if (encryptedTextBytes(encrypted, secret, purpose) <= AT_ONCE_BYTES_MAX) {
     return decryptText(encrypted, secret, purpose);
   }
   const frame = await step(() => Buffer.from(encrypted, "base64"));

@@ -4,6 +4,7 @@ import type { KeptAnswer } from "../payments/kept-answer.ts";
 import type { Payment, PreparedAnswer, SettledPayment } from "../payments/paid-call.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isObject } from "../platform/json-value.ts";
+import { type Steps, stepsFor } from "../platform/steps.ts";
 import type { IssuedReceiptRow } from "../store/receipt-port.ts";
 import { type ChatRequest, upstreamBody } from "./chat-request.ts";
 import { withMembers } from "./json-members.ts";
@@ -11,7 +12,7 @@ import type { PaidChat, ReceiptLedger } from "./receipt-ledger.ts";
 import { relayStream } from "./relay.ts";
 import { notServed } from "./tariff.ts";
 import type { UpstreamRefusal } from "./upstream.ts";
-import { jsonOf } from "./upstream-json.ts";
+import { jsonInSteps } from "./upstream-json.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 /** One paid chat completion. */
@@ -28,7 +29,7 @@ export type ChatCall = Pick<PaidChat, "resourceUrl" | "quoteId" | "requestSha256
 /** What a paid route needs of it. */
 export type ChatWork = {
   readonly work: (payment: Payment) => Promise<PreparedAnswer>;
-  readonly finish: (answer: KeptAnswer, payment: SettledPayment) => KeptAnswer | Promise<KeptAnswer>;
+  readonly finish: (answer: KeptAnswer, payment: SettledPayment) => Promise<KeptAnswer>;
 };
 
 export type ChatDependencies = {
@@ -40,6 +41,8 @@ export type ChatDependencies = {
   readonly answerBytesMax: number;
   /** The memory of running streams, shared among payers. */
   readonly room: Pick<FairShares, "take" | "release">;
+  /** For what is done with large answers in one piece. */
+  readonly step: Steps;
 };
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -47,7 +50,7 @@ const STREAM_TYPE = "text/event-stream; charset=utf-8";
 
 /** Creates the work of chat completions: paid with the first token, with a receipt of the whole answer. */
 export function createChatWork(dependencies: ChatDependencies): (call: ChatCall) => ChatWork {
-  const { upstreams, ledger, clock, keepAliveMs, answerBytesMax, room } = dependencies;
+  const { upstreams, ledger, clock, keepAliveMs, answerBytesMax, room, step } = dependencies;
   return (call) => {
     const { request, upstreamModel, origin } = call;
     const startedAt = clock.now();
@@ -96,27 +99,34 @@ export function createChatWork(dependencies: ChatDependencies): (call: ChatCall)
           },
         };
       },
-      finish(answer, payment) {
+      async finish(answer, payment) {
         if (answer.headers["Content-Type"] === STREAM_TYPE) return answer;
-        const issued = ledger.findByPayment(payment.paymentId) ?? issueWhole(answer, payment);
+        const steps = stepsFor(answer.body.length, step);
+        const issued = ledger.findByPayment(payment.paymentId) ?? (await issueWhole(answer, payment, steps));
         return {
           ...answer,
           headers: { ...answer.headers, ...receiptHeaders(issued.receiptId, origin) },
-          body: withMembers(answer.body, receiptFields(issued, origin)),
+          body: await steps(() => withMembers(answer.body, receiptFields(issued, origin))),
         };
       },
     };
 
     /** Issues the receipt of a complete answer. */
-    function issueWhole(answer: KeptAnswer, payment: SettledPayment): IssuedReceiptRow {
-      const whole = jsonOf(answer.body);
+    async function issueWhole(
+      answer: KeptAnswer,
+      payment: SettledPayment,
+      steps: Steps,
+    ): Promise<IssuedReceiptRow> {
+      const whole = await jsonInSteps(answer.body, steps);
       const { choices = [], usage = null, model = null } = isObject(whole) ? whole : {};
-      return ledger.issue(ledger.begin(payment, chatOf()), {
-        outcome: "complete",
-        model_served: typeof model === "string" ? model : null,
-        usage: isObject(usage) ? usage : null,
-        choices: Array.isArray(choices) ? choices : [],
-      });
+      return steps(() =>
+        ledger.issue(ledger.begin(payment, chatOf()), {
+          outcome: "complete",
+          model_served: typeof model === "string" ? model : null,
+          usage: isObject(usage) ? usage : null,
+          choices: Array.isArray(choices) ? choices : [],
+        }),
+      );
     }
   };
 }

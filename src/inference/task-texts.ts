@@ -1,4 +1,4 @@
-import { decryptTextInSteps, encryptTextInSteps } from "../billing/encryption.ts";
+import { decryptTextInSteps, encryptedTextBytes, encryptTextInSteps } from "../billing/encryption.ts";
 import type { Steps } from "../platform/steps.ts";
 import type { TaskRow } from "../store/task-port.ts";
 
@@ -14,6 +14,8 @@ export type TaskTexts = {
   readonly seal: (kind: TaskTextKind, run: TaskRun, text: string) => Promise<string>;
   /** Null where the text was encrypted with another secret. */
   readonly open: (kind: TaskTextKind, run: TaskRun, sealed: string) => Promise<string | null>;
+  /** Returns the bytes of a text by its head alone. */
+  readonly bytesOf: (kind: TaskTextKind, run: TaskRun, sealed: string) => number;
 };
 
 export function createTaskTexts(secret: string, step: Steps): TaskTexts {
@@ -24,6 +26,7 @@ export function createTaskTexts(secret: string, step: Steps): TaskTexts {
       // What was written before runs had keys of their own has the key of the task.
       return text ?? (await decryptTextInSteps(sealed, secret, `${kind} ${run.taskId}`, step));
     },
+    bytesOf: (kind, run, sealed) => encryptedTextBytes(sealed, secret, purposeOf(kind, run)),
   };
 }
 

@@ -1,33 +1,25 @@
 import { keyedHash } from "../billing/encryption.ts";
 import type { FairShares } from "../billing/fair-shares.ts";
 import { ApiError } from "../contract/errors.ts";
+import { createLargeRepetitions } from "../payments/large-repetitions.ts";
 import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
 import { removeInSlices } from "../platform/slices.ts";
-import type { Steps } from "../platform/steps.ts";
+import { AT_ONCE_BYTES_MAX, type Steps } from "../platform/steps.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
 import { createBoundedLoads } from "./bounded-loads.ts";
+import { taskJson } from "./task-json.ts";
 import { createTaskTexts, type TaskRun } from "./task-texts.ts";
-
-/** A task on the wire. */
-export type TaskView = {
-  readonly task_id: string;
-  readonly status: "running" | "done" | "failed";
-  readonly created_at: string;
-  readonly ended_at: string | null;
-  readonly expires_at: string;
-  readonly answer: unknown;
-  readonly error: unknown;
-};
 
 /** Asynchronous calls, whose answers are fetched later. */
 export type Tasks = AsyncDisposable & {
   /** As `Payments.take`, but answers once the payment is verified and reserved; the work continues. */
   readonly take: (call: PaidCall) => Promise<PaidReply>;
-  readonly find: (taskId: string) => Promise<TaskView | null>;
+  /** Returns a task on the wire, as JSON, or null. Throws `rate_limited` where a tenant reads large answers all the time. */
+  readonly find: (taskId: string, tenant: string) => Promise<string | null>;
   /** Continues the tasks of a former process. */
   readonly start: () => void;
   readonly prune: (signal: AbortSignal) => Promise<void>;
@@ -78,6 +70,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
   const { store, payments, clock, secret, reportError, step, room, pause } = dependencies;
   const texts = createTaskTexts(secret, step);
   const continued = createBoundedLoads(CONTINUED_BYTES_MAX);
+  const repetitions = createLargeRepetitions(clock);
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
 
@@ -183,6 +176,13 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     return { status, headers: {}, body: JSON.stringify({ error: { code, message } }) };
   }
 
+  /** Whether a task has an answer that takes long to decrypt. A larger one is not read for that. */
+  function isLarge(row: TaskRow): boolean {
+    if (store.answerLength(row.taskId) > AT_ONCE_BYTES_MAX) return true;
+    const sealed = store.answerOf(row.taskId);
+    return sealed !== null && texts.bytesOf("answer", row, sealed) > AT_ONCE_BYTES_MAX;
+  }
+
   /** Counts a task until it is released. Throws `overloaded` where the payer has no room left. */
   function hold(payer: string, bytes: number): () => void {
     if (!room.take(payer, bytes)) {
@@ -237,11 +237,14 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       // The payment has bought this answer before.
       return first.status === 200 ? acceptedReply(idOf(paymentId, sent)) : first;
     },
-    async find(taskId) {
+    async find(taskId, tenant) {
       const row = store.find(taskId);
       if (row === undefined || row.expiresAt <= clock.now()) return null;
-      const sealed = store.answerOf(taskId);
-      return viewOf(row, sealed === null ? null : await texts.open("answer", row, sealed));
+      const read = async () => {
+        const sealed = store.answerOf(taskId);
+        return taskJson(row, sealed === null ? null : await texts.open("answer", row, sealed));
+      };
+      return isLarge(row) ? repetitions.inPlace(tenant, read) : read();
     },
     start() {
       for (const row of store.running()) follow(goOn(row));
@@ -272,17 +275,4 @@ const LATE = JSON.stringify({
 function codeOf({ body }: PaidReply): unknown {
   const error = typeof body === "string" ? parseObject(body)?.error : undefined;
   return isObject(error) ? error.code : undefined;
-}
-
-function viewOf(row: TaskRow, text: string | null): TaskView {
-  const body = text === null ? null : JSON.parse(text);
-  return {
-    task_id: row.taskId,
-    status: row.state,
-    created_at: new Date(row.createdAt).toISOString(),
-    ended_at: row.endedAt === null ? null : new Date(row.endedAt).toISOString(),
-    expires_at: new Date(row.expiresAt).toISOString(),
-    answer: row.state === "done" ? body : null,
-    error: row.state === "failed" ? (body?.error ?? null) : null,
-  };
 }

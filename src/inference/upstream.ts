@@ -1,9 +1,10 @@
 import type { HttpClient } from "../net/http-client.ts";
 import type { OpenReply } from "../net/reply.ts";
 import { isObject } from "../platform/json-value.ts";
+import { atOnce, type Steps, stepsFor } from "../platform/steps.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
 import { type OpenStream, readStream } from "./open-stream.ts";
-import { jsonOf } from "./upstream-json.ts";
+import { jsonInSteps, jsonOf } from "./upstream-json.ts";
 
 /** One server that completes chats. */
 export type UpstreamAddress = {
@@ -51,12 +52,15 @@ export async function askUpstream(
     isStream,
     signal,
     answerBytesMax,
+    step,
   }: {
     readonly body: string;
     readonly isStream: boolean;
     readonly signal: AbortSignal;
     /** Bytes of an answer in one piece; a longer one is refused. */
     readonly answerBytesMax: number;
+    /** For a large answer. */
+    readonly step: Steps;
   },
 ): Promise<UpstreamReply> {
   const reply = await client.open(`${baseUrl}/chat/completions`, {
@@ -72,7 +76,7 @@ export async function askUpstream(
   if (!reply.ok) return { kind: "failed", reason: reply.reason };
   try {
     if (reply.status !== 200) return await readRefusal(reply);
-    if (!isStream) return await readAnswer(reply, answerBytesMax);
+    if (!isStream) return await readAnswer(reply, answerBytesMax, step);
     const read = await readStream(reply);
     return typeof read === "string" ? { kind: "failed", reason: read } : { kind: "stream", stream: read };
   } catch (error) {
@@ -87,7 +91,7 @@ async function readRefusal(reply: OpenReply): Promise<UpstreamReply> {
     reply.cancel();
     return failed;
   }
-  const text = await readText(reply, REFUSAL_BYTES_MAX);
+  const text = await readText(reply, REFUSAL_BYTES_MAX, atOnce);
   const parsed = jsonOf(text ?? "");
   const error = isObject(parsed) ? parsed.error : undefined;
   const fields = isObject(error) ? error : {};
@@ -104,10 +108,10 @@ async function readRefusal(reply: OpenReply): Promise<UpstreamReply> {
   };
 }
 
-async function readAnswer(reply: OpenReply, bytesMax: number): Promise<UpstreamReply> {
-  const text = await readText(reply, bytesMax);
+async function readAnswer(reply: OpenReply, bytesMax: number, step: Steps): Promise<UpstreamReply> {
+  const text = await readText(reply, bytesMax, step);
   if (text === null) return { kind: "refused", refusal: tooLong(bytesMax) };
-  const answer = jsonOf(text);
+  const answer = await jsonInSteps(text, step);
   const isAnswer = isObject(answer) && Array.isArray(answer.choices) && answer.choices.length > 0;
   return isAnswer
     ? { kind: "answer", text, answer }
@@ -121,7 +125,7 @@ function tooLong(bytesMax: number): UpstreamRefusal {
 }
 
 /** Returns the whole text; null where it is too long, with the rest unread. */
-async function readText({ body, cancel }: OpenReply, bytesMax: number): Promise<string | null> {
+async function readText({ body, cancel }: OpenReply, bytesMax: number, step: Steps): Promise<string | null> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of body) {
@@ -131,7 +135,7 @@ async function readText({ body, cancel }: OpenReply, bytesMax: number): Promise<
     cancel();
     return null;
   }
-  return Buffer.concat(parts).toString("utf8");
+  return stepsFor(bytes, step)(() => Buffer.concat(parts).toString("utf8"));
 }
 
 function reasonOf(error: unknown): string {

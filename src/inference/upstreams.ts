@@ -1,6 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Steps } from "../platform/steps.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
 import { createSilenceWatch, type SilenceWatch } from "./silence-watch.ts";
 import { askUpstream, modelsRequest, type UpstreamAddress, type UpstreamReply } from "./upstream.ts";
@@ -45,13 +46,15 @@ export type UpstreamsDependencies = {
   readonly clock: Pick<Clock, "monotonic">;
   /** Of an answer in one piece. */
   readonly answerBytesMax: number;
+  /** For what is done with a large answer. */
+  readonly step: Steps;
   /** Logs a failure, without content of request or answer. */
   readonly report: (facts: { readonly upstream: string; readonly reason: string }) => void;
 };
 
 export function createUpstreams(
   addresses: readonly UpstreamAddress[],
-  { client, clock, answerBytesMax, report }: UpstreamsDependencies,
+  { client, clock, answerBytesMax, step, report }: UpstreamsDependencies,
 ): Upstreams {
   const upstreams: readonly Upstream[] = addresses.map((address) => ({
     address,
@@ -65,7 +68,7 @@ export function createUpstreams(
   /** Returns null where the upstream fails. */
   async function askOne(upstream: Upstream, call: UpstreamCall, isEntered: boolean) {
     const { address, breaker, watch } = upstream;
-    const reply = await askUpstream(client, address, { ...call, answerBytesMax });
+    const reply = await askUpstream(client, address, { ...call, answerBytesMax, step });
     if (call.signal.aborted) {
       if (reply.kind === "stream") reply.stream.cancel();
       if (isEntered) breaker.release();

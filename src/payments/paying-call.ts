@@ -1,3 +1,4 @@
+import type { Steps } from "../platform/steps.ts";
 import type { PaymentRow } from "../store/payment-port.ts";
 import type { FacilitatorRequest } from "./facilitator.ts";
 import { fingerprintOf, type KeptAnswer, sealAnswer } from "./kept-answer.ts";
@@ -88,9 +89,9 @@ export function journalRow(
 }
 
 /** Returns an answer as it is kept for the payment that has bought it. */
-export function sealKept(answer: KeptAnswer, { call, identity }: PayingCall): string {
+export function sealKept(answer: KeptAnswer, { call, identity }: PayingCall, step: Steps): Promise<string> {
   const { status, headers, body } = answer;
-  return sealAnswer({ status, headers, body }, call.request, identity.id);
+  return sealAnswer({ status, headers, body }, { request: call.request, paymentId: identity.id }, step);
 }
 
 export function receiptHeaders(sent: SentPayment, { network, payer }: Payment, transaction: string | null) {

@@ -1,7 +1,10 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import { type FairTurns, stepsInTurn } from "../platform/fair-turns.ts";
+import { AT_ONCE_BYTES_MAX } from "../platform/steps.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
-import { type KeptAnswer, unsealAnswer } from "./kept-answer.ts";
+import { type KeptAnswer, sealedAnswerBytes, unsealAnswer } from "./kept-answer.ts";
+import { createLargeRepetitions } from "./large-repetitions.ts";
 import type { PaidCall, PaidReply, Payment, SettledPayment } from "./paid-call.ts";
 import { type PayingCall, paymentOf, receiptHeaders, sealKept } from "./paying-call.ts";
 import { answerDelayed, challenge, outcomeUnknown } from "./payment-refusals.ts";
@@ -33,10 +36,12 @@ export type PaymentAnswers = {
 };
 
 export type PaymentAnswersDependencies = {
-  readonly store: Pick<PaymentStore, "keepAnswer">;
+  readonly store: Pick<PaymentStore, "answerLength" | "keepAnswer">;
   /** A payment is held until the end of the stream that it bought, or two calls at once would have two of them. */
   readonly reservations: Pick<PaymentReservations, "holdUntil">;
   readonly clock: Clock;
+  /** For what is done with large answers. */
+  readonly turns: FairTurns;
   readonly reportError: (error: unknown) => void;
 };
 
@@ -44,8 +49,10 @@ export function createPaymentAnswers({
   store,
   reservations,
   clock,
+  turns,
   reportError,
 }: PaymentAnswersDependencies): PaymentAnswers {
+  const repetitions = createLargeRepetitions(clock);
   const reportOf = createPaymentReports(clock, reportError);
 
   async function first(
@@ -59,10 +66,26 @@ export function createPaymentAnswers({
   }
 
   async function again(paying: PayingCall, row: PaymentRow, result: SettledResult): Promise<PaidReply> {
+    const { call } = paying;
+    const repeat = () => repeated(paying, row, result);
+    return isLarge(row, call.request) ? repetitions.inPlace(call.tenant, repeat) : repeat();
+  }
+
+  /** Whether a kept answer takes long to decrypt. A larger one is not read for that. */
+  function isLarge(row: PaymentRow, request: string): boolean {
+    const { paymentId } = row;
+    if (store.answerLength(paymentId) > AT_ONCE_BYTES_MAX) return true;
+    const { answer: sealed } = row;
+    return sealed !== null && sealedAnswerBytes({ sealed, request, paymentId }) > AT_ONCE_BYTES_MAX;
+  }
+
+  async function repeated(paying: PayingCall, row: PaymentRow, result: SettledResult): Promise<PaidReply> {
     const { call, requirements } = paying;
     const payment = paymentOf(paying, row, result.payer);
-    if (row.answer !== null) {
-      const kept = unsealAnswer(row.answer, call.request, row.paymentId);
+    const step = stepsInTurn(turns, row.payer);
+    const { answer: sealed, paymentId } = row;
+    if (sealed !== null) {
+      const kept = await unsealAnswer({ sealed, request: call.request, paymentId }, step);
       return answerOf(paying, payment, result, kept);
     }
     if (clock.now() >= row.answerExpiresAt) {
@@ -72,7 +95,7 @@ export function createPaymentAnswers({
     const prepared = await call.work(payment);
     if (prepared.kind === "answer") {
       if (!isSuccess(prepared.status)) return prepared;
-      store.keepAnswer(row.paymentId, sealKept(prepared, paying));
+      store.keepAnswer(paymentId, await sealKept(prepared, paying, step));
     }
     return first(paying, payment, result, prepared);
   }
@@ -85,8 +108,10 @@ export function createPaymentAnswers({
   ): PaidReply {
     const { kept, ...reply } = started(prepared, { ...payment, transaction });
     const ended = kept
-      .then((answer) => {
-        if (answer !== null) store.keepAnswer(payment.paymentId, sealKept(answer, paying));
+      .then(async (answer) => {
+        if (answer === null) return;
+        const sealed = await sealKept(answer, paying, stepsInTurn(turns, payment.payer));
+        store.keepAnswer(payment.paymentId, sealed);
       })
       .catch(reportError);
     reservations.holdUntil(payment.paymentId, ended);

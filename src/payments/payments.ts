@@ -1,7 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { PaymentView } from "../contract/specification/payments/payment.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { FairTurns } from "../platform/fair-turns.ts";
+import { type FairTurns, stepsInTurn } from "../platform/fair-turns.ts";
 import { removeInSlices } from "../platform/slices.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";
@@ -164,7 +164,8 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const { call } = matched;
     const prepared = await call.work(payment);
     if (prepared.kind === "answer" && !isSuccess(prepared.status)) return prepared;
-    const answer = prepared.kind === "answer" ? sealKept(prepared, matched) : null;
+    const step = stepsInTurn(turns, payment.payer);
+    const answer = prepared.kind === "answer" ? await sealKept(prepared, matched, step) : null;
     const row = journalRow(matched, payment, { request, answer, now: clock.now() });
     let result: SettlementResult = { kind: "released", reason: "the settlement was not sent" };
     try {

@@ -1,4 +1,5 @@
 import { createPacedSteps } from "./paced-steps.ts";
+import type { Steps } from "./steps.ts";
 
 /**
  * Turns of the event loop for work that blocks the main thread for milliseconds, such as changes that wait for the disk:
@@ -8,6 +9,14 @@ export type FairTurns = {
   /** Resolves in the tenant's turn, in which the caller does its work at once. Waiting tenants are served round robin. */
   readonly turnOf: (tenant: string) => Promise<void>;
 };
+
+/** Runs the steps of a long computation in a tenant's turns. */
+export function stepsInTurn(turns: FairTurns, tenant: string): Steps {
+  return async (step) => {
+    await turns.turnOf(tenant);
+    return step();
+  };
+}
 
 export function createFairTurns(monotonic: () => number): FairTurns {
   /** In the order of turns. */

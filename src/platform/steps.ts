@@ -6,6 +6,14 @@ export type Steps = <T>(step: () => T) => Promise<T>;
 /** Runs a step at once, for a computation that is short as a whole. */
 export const atOnce: Steps = async (step) => step();
 
+/** A longer text or body is worked on in steps: of this length it takes about 1 ms. */
+export const AT_ONCE_BYTES_MAX = 131_072;
+
+/** Returns how a computation over a text of this length is run: a short one at once, behind nobody. */
+export function stepsFor(bytes: number, step: Steps): Steps {
+  return bytes > AT_ONCE_BYTES_MAX ? step : atOnce;
+}
+
 /** Work between two turns of the event loop. */
 const WORK_MS_MAX = 4;
 

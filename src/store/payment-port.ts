@@ -30,7 +30,10 @@ export type PaymentRow = {
 
 /** The journal of settlements and the ledger of payments. What is written is on the disk when a call returns. */
 export type PaymentStore = {
+  /** Its answer is read from the disk each time that it is looked at. */
   readonly find: (paymentId: string) => PaymentRow | undefined;
+  /** Returns the length of a payment's answer, encrypted, without reading it; 0 where none is kept. */
+  readonly answerLength: (paymentId: string) => number;
   readonly insert: (row: PaymentRow) => void;
   /** Writes that a settlement is sent once more. */
   readonly resume: (paymentId: string) => void;

@@ -16,6 +16,8 @@ export type TaskStore = {
   readonly find: (taskId: string) => TaskRow | undefined;
   /** Returns the call, encrypted; null once the task has ended. May be megabytes. */
   readonly callOf: (taskId: string) => string | null;
+  /** Returns the length of the answer or the refusal, encrypted, without reading it; 0 before. */
+  readonly answerLength: (taskId: string) => number;
   /** Returns the answer or the refusal, encrypted; null before. May be megabytes. */
   readonly answerOf: (taskId: string) => string | null;
   /** Ends a run; of no effect where it has ended, or another has begun. */

@@ -77,14 +77,15 @@ function openTasks(replyTo: Replies, { dataDir = null, pause }: TaskOptions = {}
     workOf: () => ({ work }),
     statusUrlOf: (_call, taskId) => taskId,
   });
-  const found = (taskId: string) => tasks.find(taskId);
+  const found = async (taskId: string) => JSON.parse((await tasks.find(taskId, "192.0.2.1")) ?? "{}");
   return {
     tasks,
+    clock,
     waits,
     problems,
     work,
     found,
-    statusOf: async (taskId: string) => (await found(taskId))?.status,
+    statusOf: async (taskId: string) => (await found(taskId)).status,
     /** Takes a call and returns the id of its task, once that has ended. */
     async end(call: ReturnType<typeof callTo>): Promise<string> {
       const { body } = await tasks.take({ ...call, work });
@@ -246,4 +247,19 @@ test("of large calls a start holds 32 MB at a time, and none of a task that wait
   await until("the end of those behind", () => world.tasks.running() === 32, 60_000);
   expect(heldMax).toBe(32);
   expect(world.problems).toEqual([]);
+});
+
+test("a task with a large answer is read a few times at once by each client address, and later again", async () => {
+  const body = JSON.stringify({ id: "chatcmpl-1", text: "x".repeat(MEGABYTE), number: 1 }).replace(
+    "1}",
+    "1.0}",
+  );
+  await using world = openTasks(inOrder({ ...DONE, body }));
+  const taskId = await world.end(callTo("http://localhost/"));
+  const read = (tenant: string) => world.tasks.find(taskId, tenant);
+  for (let reads = 0; reads < 2; reads += 1) expect(await read("192.0.2.1")).toContain(`"answer":${body},`);
+  await expect(read("192.0.2.1")).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: 1 });
+  expect(JSON.parse((await read("192.0.2.2")) ?? "")).toMatchObject({ status: "done", error: null });
+  world.clock.advance(1000);
+  expect(await read("192.0.2.1")).toContain(`"answer":${body},`);
 });

@@ -4,6 +4,7 @@ import { systemAddressLookup } from "../../src/net/address-lookup.ts";
 import { connectDirectly } from "../../src/net/direct-connection.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { atOnce } from "../../src/platform/steps.ts";
 import { until } from "../support/caller.ts";
 import { testClock } from "../support/directory.ts";
 
@@ -36,6 +37,7 @@ test("one that replies to no question is called by one call a while, and by all 
     client,
     clock,
     answerBytesMax: 1000,
+    step: atOnce,
     report: () => {},
   });
   const ask = () =>

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lte } from "drizzle-orm";
+import { and, asc, eq, inArray, lte, sql } from "drizzle-orm";
 import type { TaskStore } from "../../../task-port.ts";
 import type { Orm } from "../../connection/orm.ts";
 import { tasks } from "./inference-schema.ts";
@@ -28,6 +28,13 @@ export function createTaskStore(orm: Orm): TaskStore {
 
     callOf: (taskId) =>
       orm.select({ call: tasks.sealed }).from(tasks).where(eq(tasks.taskId, taskId)).get()?.call ?? null,
+
+    answerLength: (taskId) =>
+      orm
+        .select({ length: sql<number | null>`octet_length(${tasks.answer})` })
+        .from(tasks)
+        .where(eq(tasks.taskId, taskId))
+        .get()?.length ?? 0,
 
     answerOf: (taskId) =>
       orm.select({ answer: tasks.answer }).from(tasks).where(eq(tasks.taskId, taskId)).get()?.answer ?? null,

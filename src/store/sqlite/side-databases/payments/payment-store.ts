@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, inArray, isNotNull, lte, sql } from "drizzle-orm";
 import type { PaymentRow, PaymentStore } from "../../../payment-port.ts";
 import type { Orm } from "../../connection/orm.ts";
 import { payments } from "./payment-schema.ts";
@@ -6,13 +6,29 @@ import { payments } from "./payment-schema.ts";
 /** The statements of the payments' database. */
 export function createPaymentStore(orm: Orm): PaymentStore {
   const thisPayment = eq(payments.paymentId, sql.placeholder("paymentId"));
-  const find = orm.select().from(payments).where(thisPayment).prepare();
+  const { answer, ...columns } = getTableColumns(payments);
+  const find = orm.select(columns).from(payments).where(thisPayment).prepare();
+  const length = sql<number | null>`octet_length(${answer})`;
+  const findLength = orm.select({ length }).from(payments).where(thisPayment).prepare();
+  const findAnswer = orm.select({ answer }).from(payments).where(thisPayment).prepare();
   const update = (paymentId: string, values: Partial<PaymentRow>): void => {
     orm.update(payments).set(values).where(eq(payments.paymentId, paymentId)).run();
   };
 
   return {
-    find: (paymentId: string): PaymentRow | undefined => find.get({ paymentId }),
+    find: (paymentId: string): PaymentRow | undefined => {
+      const row = find.get({ paymentId });
+      if (row === undefined) return undefined;
+      return {
+        ...row,
+        // Megabytes, which most who ask for a payment do not look at.
+        get answer() {
+          return findAnswer.get({ paymentId })?.answer ?? null;
+        },
+      };
+    },
+
+    answerLength: (paymentId: string): number => findLength.get({ paymentId })?.length ?? 0,
 
     insert: (row: PaymentRow): void => {
       orm.insert(payments).values(row).run();

@@ -1,0 +1,130 @@
+import { expect, test } from "bun:test";
+import type { Facilitator } from "../../src/payments/facilitator.ts";
+import { createLargeRepetitions } from "../../src/payments/large-repetitions.ts";
+import { findNetwork } from "../../src/payments/networks.ts";
+import type { PaidCall } from "../../src/payments/paid-call.ts";
+import { createPayments } from "../../src/payments/payments.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
+import { handClock } from "../billing/accounting.ts";
+import { until } from "../support/caller.ts";
+import { payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
+import { startMadeUpPaidServer } from "../support/made-up-paid-server.ts";
+
+/** Answers of megabytes, which hold up no other call, however often their payment is sent again. */
+
+const LENGTH = 4_000_000;
+const LARGE = JSON.stringify({ text: "x".repeat(LENGTH) });
+const FACILITATOR: Facilitator = {
+  verify: async () => ({ kind: "valid", payer: null }),
+  settle: async () => ({ kind: "settled", transaction: "0x1", payer: null }),
+  feePayers: async () => null,
+};
+
+test("a large answer is kept and given again in turns of its payer, one step in each, and a small one at once", async () => {
+  using database = openPayments(null, systemClock);
+  const network = findNetwork("base");
+  if (network === null) throw new Error("no network base");
+  let turns: string[] = [];
+  const payments = createPayments(
+    {
+      store: database.payments,
+      facilitator: FACILITATOR,
+      clock: systemClock,
+      turns: { turnOf: async (tenant) => void turns.push(tenant) },
+      reportError: (error) => expect(error).toBeNull(),
+    },
+    {
+      payees: [{ network, payTo: `0x${"bb".repeat(20)}` }],
+      ...{ pollDelayMs: 60_000, inFlightMax: 9, inFlightPerPayerMax: 9 },
+    },
+  );
+  for (const { body, isLarge } of [
+    { body: LARGE, isLarge: true },
+    { body: "{}", isLarge: false },
+  ]) {
+    const call: PaidCall = {
+      headers: new Headers(),
+      tenant: "192.0.2.1",
+      offer: {
+        resource: { url: "https://a.example/", description: "", mimeType: "" },
+        priceMicroUsd: 10_000,
+      },
+      request: "asked",
+      work: async () => ({ kind: "answer", status: 200, headers: {}, body }),
+    };
+    const { headers } = await payments.take(call);
+    const { payer, ...paying } = payFor(new Response("", { headers }));
+    for (const settlementTurns of [2, 0]) {
+      turns = [];
+      const reply = await payments.take({ ...call, headers: new Headers(paying) });
+      expect([reply.status, reply.body === body]).toEqual([200, true]);
+      expect([isLarge, turns.length - settlementTurns >= 4]).toEqual([isLarge, isLarge]);
+      expect(turns.filter((tenant) => tenant !== payer)).toEqual([]);
+    }
+  }
+  await payments[Symbol.asyncDispose]();
+});
+
+test("of large answers a client address is given two at a time again, and no payment has to be made anew", async () => {
+  using facilitator = startMadeUpFacilitator();
+  const server = startMadeUpPaidServer(facilitator, async () => ({
+    ...{ kind: "answer", status: 200, headers: {}, body: LARGE },
+  }));
+  try {
+    const send = (headers: { readonly [name: string]: string } = {}, address = "192.0.2.1") =>
+      fetch(server.url, { method: "POST", body: "x", headers: { "X-Forwarded-For": address, ...headers } });
+    const buy = async () => {
+      const { "PAYMENT-SIGNATURE": signature } = payFor(await send());
+      const headers = { "PAYMENT-SIGNATURE": signature };
+      expect((await send(headers)).status).toBe(200);
+      return headers;
+    };
+    const bought = [await buy(), await buy(), await buy(), await buy()];
+    const replies = await Promise.all(bought.map((headers) => send(headers)));
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 503, 503]);
+    const refused = replies.find(({ status }) => status === 503);
+    expect(refused?.headers.get("Retry-After")).toBe("2");
+    expect(refused?.headers.get("x-should-retry")).toBe("false");
+    expect(await refused?.json()).toMatchObject({ error: { code: "settlement_unknown" } });
+    expect((await send(bought[0], "192.0.2.2")).status).toBe(200);
+    for (const headers of bought) {
+      await until("answer", async () => (await (await send(headers)).text()) === LARGE);
+    }
+    expect(facilitator.settled.size).toBe(4);
+    expect(server.bugs).toEqual([]);
+  } finally {
+    await server.stop();
+  }
+});
+
+test("a place for a large answer rests for a second; the service itself waits for one of its own", async () => {
+  const clock = handClock();
+  const repetitions = createLargeRepetitions(clock);
+  const work = async () => "done";
+  const refused = { code: "rate_limited", retryAfterSeconds: 1 };
+  expect([await repetitions.inPlace("one", work), await repetitions.inPlace("one", work)]).toEqual([
+    "done",
+    "done",
+  ]);
+  await expect(repetitions.inPlace("one", work)).rejects.toMatchObject(refused);
+  const failing = repetitions.inPlace("two", () => Promise.reject(new Error("broken")));
+  await expect(failing).rejects.toThrow("broken");
+  clock.advance(999);
+  await expect(repetitions.inPlace("one", work)).rejects.toMatchObject(refused);
+  clock.advance(1);
+  expect(await repetitions.inPlace("one", work)).toBe("done");
+  const going = Promise.withResolvers<void>();
+  let begun = 0;
+  const own = Array.from({ length: 5 }, () =>
+    repetitions.inPlace(undefined, async () => {
+      begun += 1;
+      await going.promise;
+    }),
+  );
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  expect(begun).toBe(2);
+  going.resolve();
+  await Promise.all(own);
+  expect(begun).toBe(5);
+});
