@@ -120,7 +120,7 @@ function readTag(text: string): { name: string; value: string } | null {
 
 /**
  * Reads the policies of a record. One without `p` counts as `none` (4.7). One with an invalid policy counts as `none`
- * if it asks for reports, and is ignored otherwise (4.10.1). In test mode (`t=y`) no policy is applied.
+ * if it asks for reports, and is ignored otherwise (4.10.1). In test mode (`t=y`) each policy is applied one level below (4.7).
  */
 function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "publicSuffix"> {
   const policy = readPolicy(tags.get("p") ?? "none");
@@ -131,7 +131,7 @@ function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "pub
     (tags.has("sp") && subdomainPolicy === null) ||
     (tags.has("np") && missingPolicy === null);
   if (!faulty) {
-    const inForce = tags.get("t")?.toLowerCase() === "y" ? noneInTestMode : (asked: Policy | null) => asked;
+    const inForce = tags.get("t")?.toLowerCase() === "y" ? oneLevelBelow : (asked: Policy | null) => asked;
     return {
       policy: inForce(policy),
       subdomainPolicy: inForce(subdomainPolicy),
@@ -142,8 +142,9 @@ function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "pub
   return { policy: asksForReports ? "none" : null, subdomainPolicy: null, missingPolicy: null };
 }
 
-function noneInTestMode(policy: Policy | null): Policy | null {
-  return policy === null ? null : "none";
+function oneLevelBelow(policy: Policy | null): Policy | null {
+  if (policy === null) return null;
+  return policy === "reject" ? "quarantine" : "none";
 }
 
 function readPolicy(value: string | undefined): Policy | null {
