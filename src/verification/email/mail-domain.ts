@@ -89,11 +89,13 @@ function hostFault(raw: string, code: number): SyntaxFault {
 }
 
 const IDEOGRAPHIC_DOTS = /[\u3002\uff0e\uff61]/g;
+/** A pictograph with the selector of its presentation, which keyboards add to emoji and the conversion drops. */
+const PRESENTED = /(\p{Extended_Pictographic})[\ufe0e\ufe0f]/gu;
 /** Code points that the conversion drops silently; for the two joiners it has rules of its own. */
 const DROPPED = /(?![\u200c\u200d])[\p{Default_Ignorable_Code_Point}\p{Cf}]/u;
 
 function convertDomain(written: string): MailDomain {
-  const lower = written.replace(IDEOGRAPHIC_DOTS, ".");
+  const lower = written.replace(IDEOGRAPHIC_DOTS, ".").replace(PRESENTED, "$1");
   if (/\p{Cc}/u.test(lower)) return refusedDomain("domain_control_character", lower);
   if (/\p{Z}/u.test(lower)) return refusedDomain("domain_space", lower);
   if (DROPPED.test(lower)) return refusedDomain("domain_format_character", lower);
