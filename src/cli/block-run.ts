@@ -11,7 +11,7 @@ import type { Output } from "./output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import type { Ledger } from "./run-ledger.ts";
 import type { Source } from "./source.ts";
-import { stoppedText, summaryText } from "./summary.ts";
+import { leftOutText, stoppedText, summaryText } from "./summary.ts";
 import { uncheckedCount } from "./tally.ts";
 
 /** A run with everything open that it needs. */
@@ -26,6 +26,8 @@ export type Work = {
   readonly table: Table;
   readonly blockRows: number;
   readonly from: Checkpoint | null;
+  /** Returns the fields, of the rows read so far, that the table leaves out. */
+  readonly leftOutFields: () => readonly string[];
 };
 
 /** Verifies and writes block after block; returns the exit code. */
@@ -59,11 +61,12 @@ function changeText({ name, isChanged }: Source): string | null {
   return `${name} was changed while it was read: rows may be missing, and the last one may be cut. Check it again.`;
 }
 
-function summaryOf({ run, ledger, from, output }: Work, seconds: number): string {
+function summaryOf({ run, ledger, from, output, source, leftOutFields }: Work, seconds: number): string {
   const tally = ledger.tally();
   const rows = tally.rows - (from?.rows ?? 0);
   const isServer = run.server !== null;
-  return summaryText({ task: run.task, tally, rows, seconds, outputName: output.name, isServer });
+  const facts = { task: run.task, tally, rows, seconds, outputName: output.name, isServer };
+  return summaryText(facts) + leftOutText(source.name, leftOutFields());
 }
 
 async function writeBlocks(work: Work, progress: Progress): Promise<void> {

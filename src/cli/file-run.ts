@@ -62,6 +62,7 @@ export async function verifyIntoClaimed(run: FileRun, dependencies: FileRunDepen
     table,
     blockRows,
     from,
+    leftOutFields: () => leftOutFields(input, form),
   });
 }
 
@@ -108,7 +109,13 @@ function tableFormOf({ output, format }: FileRun, input: Input): TableForm {
   const isTabbed = input.delimiter === "\t" && textForm.encoding !== "utf-8";
   const becomesCommas = ending === "csv" && input.delimiter === "\t" && !isTabbed;
   const delimiter = ending === "tsv" ? "\t" : becomesCommas ? "," : input.delimiter;
-  return { format: form, columns, delimiter, hint: hintFor(hint, delimiter), textForm };
+  const itemField = input.fields === undefined ? {} : { itemField: input.fields.item };
+  return { format: form, columns, delimiter, hint: hintFor(hint, delimiter), textForm, ...itemField };
+}
+
+/** Returns the fields, of the rows read so far, that the table leaves out. */
+function leftOutFields({ fields }: Input, { format }: TableForm): readonly string[] {
+  return format === "csv" && fields !== undefined ? fields.withoutColumn() : [];
 }
 
 /** Returns the settings that a resumed run must share with the earlier one. */

@@ -1,3 +1,4 @@
+import { FIELDS_NOTED_MAX } from "../tables/rows.ts";
 import { KINDS, type Task } from "../tables/task.ts";
 import { counted, durationText, grouped } from "./progress.ts";
 import type { WrittenState } from "./run-ledger.ts";
@@ -39,6 +40,14 @@ function statusLine(status: string, tally: Tally): string {
   const count = tally.statuses[status] ?? 0;
   const share = tally.rows === 0 ? 0 : (100 * count) / tally.rows;
   return `  ${status.padEnd(14)}${grouped(count).padStart(11)}${`${share.toFixed(1)}%`.padStart(8)}`;
+}
+
+/** Names the fields of NDJSON that a CSV leaves out, on a line; empty without any. */
+export function leftOutText(inputName: string, fields: readonly string[]): string {
+  if (fields.length === 0) return "";
+  const names = fields.map((field) => JSON.stringify(field)).join(", ");
+  const more = fields.length === FIELDS_NOTED_MAX ? " and perhaps more" : "";
+  return `${inputName} has fields that its first line lacks, which the CSV leaves out: ${names}${more}. Put a line with all fields first, or write NDJSON.\n`;
 }
 
 /** Describes what an interrupted run leaves, and how to resume it. `isChosen`: only some statuses are written. */

@@ -16,7 +16,18 @@ export type Rows = {
   readonly runs: AsyncIterable<readonly Row[]>;
   /** The column that contains the items; null without columns. */
   readonly chosen: ChosenColumn | null;
+  /** Of NDJSON only. */
+  readonly fields?: ObjectFields;
 };
+
+export type ObjectFields = {
+  /** The field that contains the items. */
+  readonly item: string;
+  /** Returns fields of the rows read so far that `columns` lacks, at most `FIELDS_NOTED_MAX`. */
+  readonly withoutColumn: () => readonly string[];
+};
+
+export const FIELDS_NOTED_MAX = 20;
 
 /** Counted from 1; `header` is null where the file has no header. */
 export type ChosenColumn = { readonly number: number; readonly header: string | null };
@@ -61,18 +72,41 @@ export function textRows(name: string, text: AsyncIterable<string>): Rows {
   return { columns: null, delimiter: ",", hint: "", runs: runs(), chosen: null };
 }
 
-/** Reads a JSON string from each line, or an object with the item in `field`; its other fields are kept. */
+/**
+ * Reads a JSON string from each line, or an object with the item in `field`; its other fields are kept. The columns are
+ * the fields of the first line.
+ */
 export async function ndjsonRows(name: string, text: AsyncIterable<string>, field: string): Promise<Rows> {
   const runs = parsedLines(name, text, field);
   const first = await firstRun(runs);
   const original = first?.[0]?.original ?? null;
+  const columns = original === null ? null : Object.keys(original);
+  const others = new Set<string>();
   return {
-    columns: original === null ? null : Object.keys(original),
+    columns,
     delimiter: ",",
     hint: "",
-    runs: prepend(first, runs),
+    runs: notingOthers(prepend(first, runs), new Set(columns ?? [field]), others),
     chosen: null,
+    fields: { item: field, withoutColumn: () => [...others] },
   };
+}
+
+/** Adds to `others` the fields that are not known, up to `FIELDS_NOTED_MAX`. */
+async function* notingOthers(
+  runs: AsyncIterable<readonly Row[]>,
+  known: ReadonlySet<string>,
+  others: Set<string>,
+) {
+  for await (const run of runs) {
+    for (const { original } of run) {
+      if (original === null || others.size === FIELDS_NOTED_MAX) continue;
+      for (const field of Object.keys(original)) {
+        if (!known.has(field) && others.size < FIELDS_NOTED_MAX) others.add(field);
+      }
+    }
+    yield run;
+  }
 }
 
 async function* parsedLines(name: string, text: AsyncIterable<string>, field: string) {

@@ -19,6 +19,8 @@ export type TableForm = {
   /** The line before the header of a CSV: `sep=;` with its line end, or empty. */
   readonly hint: string;
   readonly textForm: TextForm;
+  /** The column of the items of NDJSON, for rows without an original. */
+  readonly itemField?: string;
 };
 
 /** Creates the table of results of a task in a form. */
@@ -27,15 +29,18 @@ export function createTable(task: Task, form: TableForm): Table {
 }
 
 /** Creates a CSV table: the original columns, then ours; without original columns the item comes first. */
-function csvTable(task: Task, { columns, delimiter, hint, textForm }: TableForm): Table {
+function csvTable(task: Task, { columns, delimiter, hint, textForm, itemField }: TableForm): Table {
   const fields = columns === null ? [KINDS[task.kind].field, ...resultColumns(task)] : resultColumns(task);
   const original = columns ?? [];
+  // The result has the item as it was given, but a card number masked.
+  const itemCells = (result: Result) =>
+    original.map((column) => (column === itemField ? cellOf(result[KINDS[task.kind].field]) : ""));
   const join = (cells: readonly string[]) =>
     cells.map((cell) => quoted(cell, delimiter)).join(delimiter) + textForm.lineEnd;
   return {
     header: (textForm.hasMark ? "\ufeff" : "") + hint + join([...original, ...freeNames(fields, original)]),
     line(row, result) {
-      const cells = cellsOf(row.original, original);
+      const cells = row.original === null ? itemCells(result) : cellsOf(row.original, original);
       const ours = fields.map((field) => cellOf(result[field]));
       // Cells beyond the header go to the end, so that ours stay under their names.
       return join([...cells.slice(0, original.length), ...ours, ...cells.slice(original.length)]);
@@ -44,8 +49,7 @@ function csvTable(task: Task, { columns, delimiter, hint, textForm }: TableForm)
 }
 
 /** Returns a cell for each column, and those beyond the columns. */
-function cellsOf(original: Original, columns: readonly string[]): readonly string[] {
-  if (original === null) return columns.map(() => "");
+function cellsOf(original: NonNullable<Original>, columns: readonly string[]): readonly string[] {
   if (!isCells(original)) return columns.map((column) => cellOf(original[column]));
   return original.length >= columns.length
     ? original

@@ -268,6 +268,43 @@ describe("text, NDJSON and standard input", () => {
     ]);
   });
 
+  test("a CSV has the item of every line of NDJSON, strings and objects in any order", async () => {
+    const csvOf = async (lines: readonly string[], ...args: string[]) => {
+      const options = { stdin: `${lines.join("\n")}\n` };
+      const { stdout, exitCode } = await room.run(["-", "-q", "--format", "csv", ...args], options);
+      expect(exitCode).toBe(0);
+      return recordsOf(stdout);
+    };
+    const lines = ['{"id":1,"mail":"ann@good.com"}', '"bob@good.com"', '{"mail":"cy@good.com"}'];
+    expect(await csvOf(lines, "-c", "mail", "--input-format", "ndjson")).toMatchObject([
+      { id: "1", mail: "ann@good.com", status: "deliverable" },
+      { id: "", mail: "bob@good.com", status: "deliverable" },
+      { id: "", mail: "cy@good.com", status: "deliverable" },
+    ]);
+    expect(await csvOf(['"ann@good.com"', '{"email":"bob@good.com","id":2}'])).toMatchObject([
+      { email: "ann@good.com", status: "deliverable" },
+      { email: "bob@good.com", status: "deliverable" },
+    ]);
+  });
+
+  test("fields of NDJSON that a CSV leaves out are named", async () => {
+    const saidOf = async (stdin: string, ...args: string[]) =>
+      (await room.run(["-", ...args], { stdin })).stderr;
+    const later = '{"email":"ann@good.com","id":1}\n{"email":"bob@good.com","no\\nte":1,"more":3,"id":2}\n';
+    expect(await saidOf(later, "--format", "csv")).toContain(
+      'Standard input has fields that its first line lacks, which the CSV leaves out: "no\\nte", "more". Put a line with all fields first, or write NDJSON.\n',
+    );
+    const bareFirst = '"ann@good.com"\n{"email":"bob@good.com","id":2}\n';
+    expect(await saidOf(bareFirst, "--format", "csv")).toContain('leaves out: "id".');
+    const many = Array.from({ length: 30 }, (_, at) => `{"email":"ann@good.com","f${at}":1}\n`).join("");
+    expect(await saidOf(many, "--format", "csv")).toContain('"f20" and perhaps more.');
+    expect(await saidOf(later, "--format", "ndjson")).not.toContain("leaves out");
+    expect(
+      await saidOf('{"email":"ann@good.com","id":1}\n"bob@good.com"\n', "--format", "csv"),
+    ).not.toContain("leaves out");
+    expect(await saidOf(later, "--format", "csv", "-q")).toBe("");
+  });
+
   test("an empty input is an empty output", async () => {
     const { exitCode, stderr } = await room.run(["-"], { stdin: "" });
     expect(exitCode).toBe(0);
