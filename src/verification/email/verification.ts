@@ -157,8 +157,12 @@ function frameFor(
   return verdict.frame;
 }
 
-/** Returns the gibberish score; 0 for digits alone at providers where these are phone or account numbers. */
+/**
+ * Returns the gibberish score; 0 at relays, which make local parts up themselves, and for digits alone at providers where
+ * these are phone or account numbers.
+ */
 function gibberishOf(text: string, start: number, end: number, provider: Provider | undefined): number {
+  if (provider?.kind === "relay") return 0;
   const isNumber = provider?.numericNames === true && /^\d+$/.test(text.slice(start, end));
   return isNumber ? 0 : gibberishScoreIn(text, start, end);
 }
