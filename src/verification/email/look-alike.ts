@@ -1,7 +1,9 @@
 /** Homographs: domains that look like a provider's, such as `gmаil.com` with a Cyrillic а. */
 import { domainToUnicode } from "node:url";
+import type { MailEvidence } from "./domain-facts.ts";
 import { foldToAscii } from "./gibberish-fold.ts";
 import { providerOf } from "./providers.ts";
+import { headOf, tailOf, typoTables } from "./typo-families.ts";
 
 /**
  * Characters that look like a Latin letter, each followed by it: those of IDNs that Unicode's table of confusables (UTS 39)
@@ -22,16 +24,30 @@ const latinOf: ReadonlyMap<string, string> = new Map(
 const HEAD_LENGTH_MIN = 5;
 const MIXES_SCRIPTS = /^(?=[^.]*[a-z])[^.]*[^\P{L}\p{Script=Latin}]/u;
 
+/** Use of the providers whose names are drawn with accents to deceive; elsewhere accents are spelling (`telefónica.com`). */
+const ACCENTED_WEIGHT_MIN = 40;
+/** Drawn like an i, of which the folding makes one: no accent. */
+const DOTLESS_I = "ı";
+
 /**
- * Returns the provider's domain that an internationalised domain (in A-labels) looks like, accents ignored, or null.
+ * Returns the provider's domain that an internationalised domain (in A-labels) looks like, accents ignored, or null. One
+ * that accepts mail and differs by accents alone is taken for one of the largest providers only.
  *
- * @example lookAlike("xn--gmil-63d.com") // "gmail.com"
+ * @example lookAlike("xn--gmil-63d.com", "works") // "gmail.com"
  */
-export function lookAlike(domain: string): string | null {
+export function lookAlike(domain: string, mail: MailEvidence): string | null {
   if (!domain.startsWith("xn--") && !domain.includes(".xn--")) return null;
-  const folded = foldToAscii(domainToUnicode(domain));
+  const unicode = domainToUnicode(domain);
+  const folded = foldToAscii(unicode);
   let skeleton = "";
   for (const letter of folded) skeleton += latinOf.get(letter) ?? letter;
   const mayBeMeant = skeleton.indexOf(".") >= HEAD_LENGTH_MIN || MIXES_SCRIPTS.test(folded);
-  return mayBeMeant && providerOf(skeleton) !== undefined ? skeleton : null;
+  if (!mayBeMeant || providerOf(skeleton) === undefined) return null;
+  const hasAccentsOnly = skeleton === folded && !unicode.includes(DOTLESS_I);
+  return mail === "works" && hasAccentsOnly && !isOftenAccented(skeleton) ? null : skeleton;
+}
+
+function isOftenAccented(domain: string): boolean {
+  const family = typoTables().familyOfHead.get(headOf(domain));
+  return family !== undefined && family.weight >= ACCENTED_WEIGHT_MIN && family.tails.has(tailOf(domain));
 }

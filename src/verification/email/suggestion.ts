@@ -1,7 +1,7 @@
 /**
  * Suggestions for mistyped domains. A wrong suggestion costs more than a missed typo: only near misses of well-known
  * providers and TLDs that do not exist are corrected, never a known domain, and one that accepts mail only where it is
- * a typosquat or a homograph.
+ * a typosquat or a homograph, which accents alone make of the largest providers only.
  */
 import { bestTail, type Candidate, isBetter, tailFor } from "./domain-end.ts";
 import type { MailEvidence } from "./domain-facts.ts";
@@ -37,7 +37,7 @@ function domainMeantBy(domain: string, mail: MailEvidence): string | null {
   if (providerOf(name) !== undefined) return name === domain ? null : name;
   const squatted = squats.get(name);
   if (squatted !== undefined) return squatted;
-  const homograph = lookAlike(name);
+  const homograph = lookAlike(name, mail);
   if (homograph !== null) return homograph;
   if (mail === "works" || notTypos.has(name)) return null;
   if (name.startsWith("www.") && providerOf(name.slice(4)) !== undefined) return name.slice(4);
@@ -45,7 +45,8 @@ function domainMeantBy(domain: string, mail: MailEvidence): string | null {
   if (dotted !== undefined) return dotted;
   if (!name.includes(".")) return withoutTail(name);
   const repaired = withRepairedTld(name);
-  const known = repaired === null || providerOf(repaired) !== undefined ? repaired : lookAlike(repaired);
+  const known =
+    repaired === null || providerOf(repaired) !== undefined ? repaired : lookAlike(repaired, mail);
   return known ?? nearestProvider(name, mail) ?? repaired;
 }
 

@@ -56,6 +56,7 @@ describe("a typo", () => {
       ["οutlook.com", "outlook.com"],
       ["gmáil.com", "gmail.com"],
       ["hotmaıl.com", "hotmail.com"],
+      ["protonmaıl.com", "protonmail.com"],
       ["γahoo.com", "yahoo.com"],
       ["үаһоо.com", "yahoo.com"],
       ["pгotonmail.com", "protonmail.com"],
@@ -72,6 +73,28 @@ describe("a typo", () => {
     }
     for (const own of ["ме.com", "ѕаре.com", "máil.ru", "мейл.com", "münchen.de", "почта.рф", "café.com"]) {
       expect(suggestDomain(domainToASCII(own), "unknown")).toBeNull();
+    }
+  });
+
+  test("that is an accent alone is corrected where the domain accepts no mail, or looks like a large provider's", () => {
+    for (const [typed, meant] of [
+      ["telefónica.com", "telefonica.com"],
+      ["nestlé.com", "nestle.com"],
+      ["télé2.fr", "tele2.fr"],
+      ["cañada.com", "canada.com"],
+      ["canadá.com", "canada.com"],
+      ["berlín.com", "berlin.com"],
+      ["índia.com", "india.com"],
+      ["orangé.fr", "orange.fr"],
+      ["müńich.com", "munich.com"],
+    ] as const) {
+      const name = domainToASCII(typed);
+      expect(suggestDomain(name, "works")).toBeNull();
+      expect(suggestDomain(name, "none")).toBe(meant);
+      expect(suggestDomain(name, "unknown")).toBe(meant);
+    }
+    for (const typed of ["gmáil.com", "yahöo.com", "øutlook.com", "iclóud.com", "hötmail.fr"]) {
+      expect(suggestDomain(domainToASCII(typed), "works")).not.toBeNull();
     }
   });
 
