@@ -7,6 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { AccountRecord } from "../store/account-records.ts";
 import { type OperatorAct, type OperatorCommand, UNREPORTED } from "../store/operator-port.ts";
 import type { AccountingStore } from "../store/port.ts";
+import { clearJobsOf } from "./account-erasure.ts";
 import type { Accounts } from "./accounts.ts";
 import { createAskedCommands } from "./asked-commands.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -113,9 +114,10 @@ export function createOperators(dependencies: {
         // Finished months are closed first, so that the current one ends now.
         await meter.flush(accountId);
         await meter.ledger(accountId);
-        return answered(ask.asked, { account_id: accountId, erased_at: secondOf(now) }, (answer) =>
-          store.eraseAccount(accountId, now, act, answer),
-        ).finally(() => {
+        return answered(ask.asked, { account_id: accountId, erased_at: secondOf(now) }, async (answer) => {
+          await store.eraseAccount(accountId, now, act, answer);
+          await clearJobsOf(store, accountId);
+        }).finally(() => {
           meter.forget(accountId);
           keyRing.forget(accountId);
         });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { clearErased } from "../accounts/account-erasure.ts";
 import { createAccounts } from "../accounts/accounts.ts";
 import { removeEndedKeys } from "../accounts/ended-keys.ts";
 import { createKeyExpiry } from "../accounts/key-expiry.ts";
@@ -14,7 +15,7 @@ import { accountComponents } from "./account-components.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
-import { EXPIRE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
+import { EXPIRE_INTERVAL_MS, PRUNE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -49,6 +50,7 @@ export function openMoney(config: Config, platform: Platform, stack: AsyncDispos
   void repeatUpkeep(() => idempotency.prune(), { everyMs: HOUR_MS, reportError }, stack)();
   const removeKeys = (signal: AbortSignal) => removeEndedKeys({ store, clock: billingClock }, signal);
   void repeatUpkeep(removeKeys, { everyMs: HOUR_MS, reportError }, stack)();
+  void repeatUpkeep(() => clearErased(store), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
   repeatUpkeep(() => idempotency.expire(), { everyMs: EXPIRE_INTERVAL_MS, reportError }, stack);
   const parts = { store, billingClock, keyRing, meter, idempotency };
   return { ...accountComponents(config, platform, parts), pace: null };

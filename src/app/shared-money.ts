@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { clearErased } from "../accounts/account-erasure.ts";
 import { watchChanges } from "../accounts/change-watch.ts";
 import { removeEndedKeys } from "../accounts/ended-keys.ts";
 import { createKeyExpiry } from "../accounts/key-expiry.ts";
@@ -17,7 +18,7 @@ import { accountComponents } from "./account-components.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
-import { EXPIRE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
+import { EXPIRE_INTERVAL_MS, PRUNE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const SECOND_MS = 1_000;
 const RENEW_CLAIMS_MS = 5_000;
@@ -87,6 +88,7 @@ export async function openSharedMoney(
   void every(EXPIRE_INTERVAL_MS, idempotency.expire, "pruning failed")();
   const removeKeys = (signal: AbortSignal) => removeEndedKeys({ store, clock: billingClock }, signal);
   void every(REMOVE_KEYS_MS, removeKeys, "removing ended keys failed")();
+  void every(PRUNE_INTERVAL_MS, () => clearErased(store), "clearing erased accounts failed")();
   const recount = async () => {
     idempotency.recount(await store.keptReplies());
     isCounted = true;

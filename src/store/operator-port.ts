@@ -1,5 +1,6 @@
 import type { Answer } from "../platform/answer.ts";
 import type { AccountRecord, KeyRecord } from "./account-records.ts";
+import type { JobRecord } from "./job-records.ts";
 
 /** What an operator asks of a running server; without an outcome until it is done. */
 export type OperatorCommand = {
@@ -37,6 +38,9 @@ export type OperatorAct = {
   readonly details: string;
 };
 
+/** A place among the jobs of an account. */
+export type JobPlace = Pick<JobRecord, "createdAt" | "jobId">;
+
 export type KeptClock = { readonly keptAt: number; readonly confirmedAt: number | null };
 
 /** The acts of operators, the accounts as they see them, and the time that was kept last. */
@@ -71,8 +75,9 @@ export type OperatorPort = {
     answer?: CommandAnswer,
   ) => Answer<void>;
   /**
-   * Removes the personal data and the keys of an account, and ends its running plan period. Its id, counts and
-   * invoices stay. Throws a CommandEndedError where the command is not open.
+   * Removes the personal data and the keys of an account, deletes its unfinished jobs and ends its running plan period.
+   * Its id, counts and invoices stay. Its ended jobs, which may be a million, are left to `clearErasedJobs`. Throws a
+   * CommandEndedError where the command is not open.
    */
   readonly eraseAccount: (
     accountId: string,
@@ -80,6 +85,17 @@ export type OperatorPort = {
     act: Omit<OperatorAct, "actId">,
     answer?: CommandAnswer,
   ) => Answer<void>;
+  /** Returns the erased accounts whose jobs are not all cleared. */
+  readonly accountsToClear: () => Answer<readonly string[]>;
+  /**
+   * Deletes up to `limit` jobs of an erased account, and what was said about them: the oldest ones behind a place. Returns
+   * the place of the last; null once none is left, which ends the erasure, and where there is none to end.
+   */
+  readonly clearErasedJobs: (
+    accountId: string,
+    after: JobPlace | null,
+    limit: number,
+  ) => Answer<JobPlace | null>;
   /** Returns the number by which the outcome is found. */
   readonly askCommand: (command: Omit<OperatorCommand, "commandId" | "outcome">) => Answer<number>;
   /** Returns the oldest command behind another without an outcome, or with one that is unreported; 0 is behind none. */

@@ -14,6 +14,7 @@ import {
   signUp,
   withDirectory,
 } from "../billing/accounting.ts";
+import { jobRecord } from "../store/job-conformance.ts";
 import { until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -102,6 +103,20 @@ describe("an operator", () => {
       JSON.stringify([accounting.store.acts(10), await operators.run({ action: "list" }, "root")]),
     ).not.toContain("growth@example.com");
     signUp(accounting, "free", "growth@example.com");
+  });
+
+  test("erases an account with very many jobs in steps, between which calls go on", async () => {
+    const { accounting, accountId, run } = operated();
+    const ended = { accountId, status: "completed", name: "customers of Ann" } as const;
+    for (let n = 0; n < 2_000; n += 1) accounting.store.createJob(jobRecord(`job_${n}`, ended), null, 1);
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 0);
+    expect((await run({ action: "erase" })).ok).toBe(true);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+    expect(accounting.store.findJob("job_1999")).toMatchObject({ name: null, deletedAt: expect.any(Number) });
   });
 
   test("leaves a record of each act, with who did it and when", async () => {

@@ -3,6 +3,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { testTenantOf } from "../../src/platform/test-tenant.ts";
 import { chargeSums } from "../../src/store/charge-sums.ts";
 import type { ClaimedWork, FinishedChunk, JobRecord, NewJobChunk } from "../../src/store/job-records.ts";
+import type { JobPlace } from "../../src/store/operator-port.ts";
 import type { Store } from "../../src/store/port.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { clock, NOON, replyRecord, signUp, unitsOf } from "./store-conformance.ts";
@@ -490,6 +491,8 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
         await store.createJob(jobRecord(status, said), null, 100);
         if (status !== "receiving") await store.changeJob(status, ["receiving"], { status });
       }
+      const deleted = { status: "completed", deletedAt: NOON + 1, expiresAt: NOON + 1 } as const;
+      await store.createJob(jobRecord("deleted", { ...said, ...deleted }), null, 100);
       await store.createJob(
         jobRecord("test", { ...said, accountId: testTenantOf("acc_a"), isTest: true }),
         null,
@@ -498,14 +501,34 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       await store.createJob(jobRecord("other", { ...said, accountId: "acc_b" }), null, 100);
       const act = { at: NOON, operator: "root", action: "erase", accountId: "acc_a", details: "{}" } as const;
       await store.eraseAccount("acc_a", NOON + 5, act);
-      for (const jobId of ["receiving", "queued", "running", "paused", "completed", "test"]) {
+      const left = { name: null, webhookUrl: null, deletedAt: NOON + 5, expiresAt: NOON + 5 };
+      for (const jobId of ["receiving", "queued", "running", "paused", "test"]) {
         const job = await store.findJob(jobId);
-        const left = { name: null, webhookUrl: null, deletedAt: NOON + 5, expiresAt: NOON + 5 };
         expect(job).toMatchObject({ jobId, ...left });
         const isLive = ["queued", "running", "paused"].includes(jobId);
         if (isLive) expect(job?.status).toBe("cancelling");
       }
+      expect(await store.accountsToClear()).toEqual(["acc_a"]);
+      let last: JobPlace | null = null;
+      let steps = 0;
+      do {
+        last = await store.clearErasedJobs("acc_a", last, 2);
+        steps += 1;
+      } while (last !== null);
+      expect([steps, await store.accountsToClear()]).toEqual([5, []]);
+      expect(await store.findJob("completed")).toMatchObject({ status: "completed", ...left });
+      expect(await store.findJob("deleted")).toMatchObject({ ...deleted, name: null, webhookUrl: null });
       expect(await store.findJob("other")).toMatchObject({ ...said, deletedAt: null });
+    });
+
+    test("the jobs of an account that is not erased are not cleared", async () => {
+      const store = await opened();
+      await store.createJob(jobRecord("job_1", { name: "customers of Ann", status: "completed" }), null, 100);
+      expect([await store.accountsToClear(), await store.clearErasedJobs("acc_a", null, 9)]).toEqual([
+        [],
+        null,
+      ]);
+      expect(await store.findJob("job_1")).toMatchObject({ name: "customers of Ann", deletedAt: null });
     });
 
     test("erasing takes chunks some at a time, and leaves the job and its counts", async () => {

@@ -1,4 +1,5 @@
 import { createAccountStatements } from "./accounts/account-statements.ts";
+import { createErasureStatements } from "./accounts/erasure-statements.ts";
 import { createOperatorStatements } from "./accounts/operator-statements.ts";
 import { createClockStatements } from "./billing/clock-statements.ts";
 import { createInvoiceStatements } from "./billing/invoice-statements.ts";
@@ -28,6 +29,7 @@ export function createStatements(orm: Orm) {
     invoices: createInvoiceStatements(orm),
     replies: createReplyStatements(orm),
     operators: createOperatorStatements(orm),
+    erasures: createErasureStatements(orm, jobs),
     jobs,
     inputs,
     chunks,

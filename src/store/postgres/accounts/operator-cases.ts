@@ -1,18 +1,22 @@
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { desc, eq, sql } from "drizzle-orm";
 import { type OperatorPort, requireOpen, UNREPORTED } from "../../operator-port.ts";
 import { CLOCK_ROW, keepClock } from "../billing/clock-rows.ts";
 import type { Connection } from "../connection/connection.ts";
 import { builtOnce } from "../connection/orm.ts";
-import { deleteJobs } from "../jobs/job-rows.ts";
-import { accounts, apiKeys, keptClock, operatorActs, planPeriods } from "../schema.ts";
-import { removeDeliveriesOf, removeWebhooks } from "../webhooks/removed-webhooks.ts";
-import { changing, endPlanPeriod } from "./account-cases.ts";
+import { accounts, keptClock, operatorActs, planPeriods } from "../schema.ts";
+import { changing } from "./account-cases.ts";
 import { commandCases, endCommand } from "./command-cases.ts";
+import { erasureCases } from "./erasure-cases.ts";
 import { replaceKeys } from "./key-cases.ts";
 
 /** What operators ask and do, and the kept clock. */
 export function createOperatorCases(connection: Connection): OperatorPort {
-  return { ...actCases(connection), ...commandCases(connection), ...clockCases(connection) };
+  return {
+    ...actCases(connection),
+    ...erasureCases(connection),
+    ...commandCases(connection),
+    ...clockCases(connection),
+  };
 }
 
 type Acts = Pick<
@@ -22,7 +26,6 @@ type Acts = Pick<
   | "suspendAccount"
   | "creditUnits"
   | "replaceKeys"
-  | "eraseAccount"
   | "recordAct"
   | "acts"
 >;
@@ -75,30 +78,6 @@ function actCases({ transact, read }: Connection): Acts {
         await orm.insert(operatorActs).values(act);
         if (given !== undefined) requireOpen(await endCommand(orm, given.commandId, given.outcome));
       }),
-    eraseAccount: async (accountId, erasedAt, act, given) => {
-      const removedIds = await changing(transact, [accountId], async (orm) => {
-        const [running] = await orm
-          .select()
-          .from(planPeriods)
-          .where(and(eq(planPeriods.accountId, accountId), isNull(planPeriods.endsAt)));
-        if (running !== undefined) {
-          const endsAt = Math.max(running.startsAt, Math.min(erasedAt, running.periodEnd));
-          await endPlanPeriod(orm, running.planPeriodId, endsAt);
-        }
-        await orm.delete(apiKeys).where(eq(apiKeys.accountId, accountId));
-        const webhookIds = await removeWebhooks(orm, accountId);
-        await deleteJobs(orm, accountId, erasedAt);
-        const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
-        await orm
-          .update(accounts)
-          .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
-          .where(eq(accounts.accountId, accountId));
-        await orm.insert(operatorActs).values(act);
-        if (given !== undefined) requireOpen(await endCommand(orm, given.commandId, given.outcome));
-        return webhookIds;
-      });
-      await removeDeliveriesOf(transact, removedIds);
-    },
     recordAct: (act) =>
       transact(async (orm) => {
         await orm.insert(operatorActs).values(act);

@@ -1,8 +1,9 @@
-import { and, count, eq, getTableColumns, inArray, isNull, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import { isTestTenant, ownerOf, testTenantOf } from "../../../platform/test-tenant.ts";
 import { jobEvent } from "../../job-event.ts";
-import { type JobRecord, type JobStatus, STOPPABLE } from "../../job-records.ts";
-import type { Orm } from "../connection/orm.ts";
+import { type JobRecord, type JobStatus, STOPPABLE, UNFINISHED } from "../../job-records.ts";
+import type { JobPlace } from "../../operator-port.ts";
+import { arrayOf, type Orm } from "../connection/orm.ts";
 import { jobs } from "../schema.ts";
 import { emit } from "../webhooks/webhook-rows.ts";
 
@@ -15,6 +16,9 @@ const { inputTable: ___, ...listedColumns } = jobColumns;
 
 /** The columns of a listed job. */
 export const LISTED_COLUMNS = listedColumns;
+
+/** What the deletion of a job depends on. */
+const DELETION_COLUMNS = { jobId: jobs.jobId, status: jobs.status, deletedAt: jobs.deletedAt };
 
 export type JobRow = Omit<typeof jobs.$inferSelect, "reader" | "readUntil">;
 
@@ -48,14 +52,65 @@ export async function jobsOf(orm: Orm, accountId: string, statuses: readonly Job
   return row?.jobs ?? 0;
 }
 
-/** Deletes the jobs of an account and of its test keys, and what was said about them. Part of a transaction. */
-export async function deleteJobs(orm: Orm, accountId: string, at: number): Promise<void> {
-  const own = eq(jobs.accountId, accountId);
-  const isKept = and(own, isNull(jobs.deletedAt));
-  await orm.update(jobs).set({ name: null, webhookUrl: null }).where(own);
-  await orm
-    .update(jobs)
-    .set({ status: "cancelling", statusReason: "by_operator" })
-    .where(and(isKept, inArray(jobs.status, [...STOPPABLE])));
-  await orm.update(jobs).set({ deletedAt: at, expiresAt: at }).where(isKept);
+/** Deletes the unfinished jobs of an account and of its test keys, which are few. Part of a transaction. */
+export async function deleteUnfinished(orm: Orm, accountId: string, at: number): Promise<void> {
+  const unfinished = and(eq(jobs.accountId, accountId), inArray(jobs.status, [...UNFINISHED]));
+  await deleteJobs(
+    orm,
+    await orm.select(DELETION_COLUMNS).from(jobs).where(unfinished).for("no key update"),
+    at,
+  );
+}
+
+/** Deletes some jobs of an erased account and of its test keys; returns the last, or null without any. */
+export async function deleteNext(
+  orm: Orm,
+  { accountId, erasedAt }: { readonly accountId: string; readonly erasedAt: number },
+  after: JobPlace | null,
+  limit: number,
+): Promise<JobPlace | null> {
+  // By the index in this order: the server would read all that is left of an account with many to sort it.
+  await orm.execute(
+    sql`SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+      set_config('enable_sort', 'off', true)`,
+  );
+  const { createdAt, jobId } = jobs;
+  const isBehind =
+    after === null
+      ? undefined
+      : sql`(${createdAt}, ${jobId}) > (${after.createdAt}::bigint, ${after.jobId}::text)`;
+  const some = await orm
+    .select({ ...DELETION_COLUMNS, createdAt })
+    .from(jobs)
+    .where(and(eq(jobs.accountId, accountId), isBehind))
+    .orderBy(asc(createdAt), asc(jobId))
+    .limit(limit)
+    .for("no key update");
+  await deleteJobs(orm, some, erasedAt);
+  const last = some.at(-1);
+  return last === undefined ? null : { createdAt: last.createdAt, jobId: last.jobId };
+}
+
+/**
+ * Deletes locked jobs, and what was said about them. By their ids alone: by a condition on their deletion the server may
+ * read the whole index of those that are listed.
+ */
+async function deleteJobs(
+  orm: Orm,
+  locked: readonly Pick<JobRow, "jobId" | "status" | "deletedAt">[],
+  at: number,
+): Promise<void> {
+  const change = async (which: typeof locked, values: Partial<JobRow>) => {
+    if (which.length === 0) return;
+    const ids = arrayOf(which.map((job) => job.jobId));
+    await orm.update(jobs).set(values).where(sql`${jobs.jobId} = ANY(${ids}::text[])`);
+  };
+  const kept = locked.filter((job) => job.deletedAt === null);
+  const stoppable = kept.filter((job) => STOPPABLE.includes(job.status));
+  await change(stoppable, { status: "cancelling", statusReason: "by_operator" });
+  await change(kept, { name: null, webhookUrl: null, deletedAt: at, expiresAt: at });
+  await change(
+    locked.filter((job) => job.deletedAt !== null),
+    { name: null, webhookUrl: null },
+  );
 }

@@ -16,6 +16,7 @@ import type { AnySQLiteColumn } from "drizzle-orm/sqlite-core";
 import { madeOnce } from "../../../platform/made-once.ts";
 import type { AccountRecord, FoundKey, KeyRecord } from "../../account-records.ts";
 import { endedKeys, workingKeys as workingKeysAt } from "../../conditions.ts";
+import { erasingMailbox } from "../../erased-mailbox.ts";
 import { ENDED_KEYS_MAX, listedKeys, oldestFirst } from "../../listed-keys.ts";
 import type { Orm } from "../connection/orm.ts";
 import { createDueTime } from "../due-time.ts";
@@ -132,7 +133,7 @@ export function createAccountStatements(orm: Orm) {
       const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
       orm
         .update(accounts)
-        .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
+        .set({ ...nothing, email: "", normalized: erasingMailbox(accountId), erasedAt })
         .where(eq(accounts.accountId, accountId))
         .run();
     },

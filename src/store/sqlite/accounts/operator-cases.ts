@@ -1,11 +1,12 @@
 import type { AtOnce } from "../../../platform/answer.ts";
+import { erasingMailbox } from "../../erased-mailbox.ts";
 import { type OperatorPort, requireOpen, UNREPORTED } from "../../operator-port.ts";
 import type { ClockStatements } from "../billing/clock-statements.ts";
 import type { PlanPeriodStatements } from "../billing/plan-period-statements.ts";
 import type { Transact } from "../connection/connection.ts";
-import type { JobStatements } from "../jobs/job-statements.ts";
 import type { WebhookStatements } from "../webhooks/webhook-statements.ts";
 import type { AccountStatements } from "./account-statements.ts";
+import type { ErasureStatements } from "./erasure-statements.ts";
 import type { OperatorStatements } from "./operator-statements.ts";
 
 type Statements = {
@@ -13,13 +14,13 @@ type Statements = {
   readonly planPeriods: PlanPeriodStatements;
   readonly operators: OperatorStatements;
   readonly clock: ClockStatements;
-  readonly jobs: JobStatements;
+  readonly erasures: ErasureStatements;
   readonly webhooks: WebhookStatements;
 };
 
 /** What operators ask and do, and the kept clock. */
 export function createOperatorCases(
-  { accounts, planPeriods, operators, clock, webhooks, jobs }: Statements,
+  { accounts, planPeriods, operators, clock, webhooks, erasures }: Statements,
   transact: Transact,
 ): AtOnce<OperatorPort> {
   return {
@@ -56,10 +57,19 @@ export function createOperatorCases(
           );
         }
         accounts.erase(accountId, erasedAt);
-        jobs.deleteOf(accountId, erasedAt);
+        erasures.deleteUnfinished(accountId, erasedAt);
         for (const { webhookId } of webhooks.ofAccount(accountId)) webhooks.remove(webhookId);
         operators.record(act);
         if (answer !== undefined) requireOpen(operators.end(answer.commandId, answer.outcome));
+      }),
+    accountsToClear: erasures.underWay,
+    clearErasedJobs: (accountId, after, limit) =>
+      transact(() => {
+        const account = accounts.find(accountId);
+        if (account?.normalized !== erasingMailbox(accountId) || account.erasedAt === null) return null;
+        const last = erasures.deleteNext({ accountId, erasedAt: account.erasedAt }, after, limit);
+        if (last === null) erasures.end(accountId);
+        return last;
       }),
     askCommand: operators.ask,
     nextCommand: (behindId) => operators.next(behindId) ?? null,

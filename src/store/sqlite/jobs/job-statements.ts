@@ -9,7 +9,6 @@ import {
   type JobRecord,
   type JobStatus,
   type ListedJob,
-  STOPPABLE,
   UNFINISHED,
 } from "../../job-records.ts";
 import type { Orm } from "../connection/orm.ts";
@@ -71,6 +70,9 @@ export function createJobStatements(orm: Orm, inputs: Pick<InputStatements, "cha
   };
 
   return {
+    /** To be called with each write that is made beside these statements. */
+    changed,
+
     insert: (job: JobRecord): void => {
       changed();
       orm
@@ -177,20 +179,6 @@ export function createJobStatements(orm: Orm, inputs: Pick<InputStatements, "cha
             .limit(limit)
             .all()
             .map(read),
-
-    /** Deletes the jobs of an account and of its test keys, and what was said about them. */
-    deleteOf: (accountId: string, at: number): void => {
-      changed();
-      const own = eq(jobs.accountId, accountId);
-      const isKept = and(own, isNull(jobs.deletedAt));
-      orm.update(jobs).set({ name: null, webhookUrl: null }).where(own).run();
-      orm
-        .update(jobs)
-        .set({ status: "cancelling", statusReason: "by_operator" })
-        .where(and(isKept, inArray(jobs.status, [...STOPPABLE])))
-        .run();
-      orm.update(jobs).set({ deletedAt: at, expiresAt: at }).where(isKept).run();
-    },
 
     forget: (jobId: string): void => {
       orm.delete(jobs).where(eq(jobs.jobId, jobId)).run();
