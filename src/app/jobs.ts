@@ -112,7 +112,7 @@ export async function openJobs(
           return runChunk(job, claimed, signal, onCommit);
         }),
       threadsReady: createThreadsReady(pool),
-      unitsLeft: (accountId) => after(meter.enter(accountId), () => meter.unitsLeft({ accountId })),
+      meter,
       announce: (job) => {
         // Without it the others find the job when they look next.
         if (shared !== null) void Promise.resolve(shared.announceJob(job)).catch(() => undefined);

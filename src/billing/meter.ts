@@ -44,6 +44,11 @@ export type Meter = {
   readonly unitsLeft: (account: MeteredAccount) => number;
   /** Returns whether the account has this many units left now. Nothing is held: `reserve` may still refuse them. */
   readonly covers: (account: MeteredAccount, units: number) => boolean;
+  /**
+   * Returns whether an account may have this many units left, without a look at the database. False holds until the
+   * account is changed or its month is over; true is to be looked at, by `enter` and `unitsLeft`.
+   */
+  readonly mayCover: (account: MeteredAccount, units: number) => boolean;
   /** Counts a call of no units; on disk within a second. Not counted while the clock is in doubt. */
   readonly countCall: (account: MeteredAccount, endpoint: string) => void;
   /** The included units of the running month. */
@@ -119,7 +124,7 @@ export function createMeter(dependencies: {
 }
 
 /** The ledgers, and how they come from the store and the months that have begun. */
-export type MeterLedgers = Pick<Ledgers, "of" | "forget" | "opened" | "closed" | "isOpen"> &
+export type MeterLedgers = Pick<Ledgers, "of" | "isKnown" | "forget" | "opened" | "closed" | "isOpen"> &
   Pick<Meter, "enterMonths"> & {
     readonly enter: (accountId: string) => Answer<void>;
     /** The ledger as the store has it now. */
@@ -174,6 +179,10 @@ export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>
     },
     unitsLeft: ({ accountId }) => unitsLeft(ledgers.of(accountId, clock.now())),
     covers: ({ accountId }, units) => units <= unitsLeft(ledgers.of(accountId, clock.now())),
+    mayCover: ({ accountId }, units) => {
+      const now = clock.now();
+      return !ledgers.isKnown(accountId, now) || units <= unitsLeft(ledgers.of(accountId, now));
+    },
     countCall: ({ accountId }, endpoint) => {
       // Its day is not known. A call of no units that is missing from the counts does less harm than one on a wrong day.
       if (clock.doubt() !== null) return;

@@ -97,6 +97,10 @@ export function createSharedLedgers(dependencies: {
         clock.monotonic() - found.readMs < FRESH_MS;
       return isFresh ? undefined : fresh(accountId, now).then(() => undefined);
     },
+    isKnown: (accountId, now) => {
+      const found = ledgers.get(accountId);
+      return found !== undefined && !found.isOld && now < found.ledger.period.end;
+    },
     fresh: (accountId, now) => load(accountId, now),
     enterMonths,
     forget,

@@ -21,6 +21,8 @@ export type Ledger = {
 export type Ledgers = Pick<OpenTallies, "opened" | "closed" | "isOpen"> & {
   /** Returns the account's ledger; enters the new month where the old one is over at `now`. */
   readonly of: (accountId: string, now: number) => Ledger;
+  /** Whether the account's ledger is in memory, its month is not over, and no change but of charges came since. */
+  readonly isKnown: (accountId: string, now: number) => boolean;
   /** Returns the account's ledger even if its month is over; null for an unknown account. */
   readonly peek: (accountId: string) => Ledger | null;
   /** Invalidates the account's ledger, because the database was changed. */
@@ -75,6 +77,7 @@ export function createLedgers(dependencies: {
       remember(ledger);
       return ledger;
     },
+    isKnown: (accountId, now) => now < (ledgers.get(accountId)?.period.end ?? Number.NEGATIVE_INFINITY),
     peek: (accountId) => {
       const known = ledgers.get(accountId);
       if (known !== undefined) return known;

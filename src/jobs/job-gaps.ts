@@ -1,6 +1,6 @@
-import type { Answer } from "../platform/answer.ts";
 import type { JobPort } from "../store/job-port.ts";
 import type { ClaimedWork, ListedJob } from "../store/job-records.ts";
+import type { JobUnits } from "./job-units.ts";
 
 /** Unfinished chunks that precede finished ones. Until they are done, the later results of a paused job cannot be read. */
 export type JobGaps = {
@@ -18,14 +18,15 @@ const CLEAN_LOOKS_MAX = 30;
 /** Holds a number for each paused job. */
 export function createJobGaps(dependencies: {
   readonly store: Pick<JobPort, "claimGap">;
-  readonly unitsLeft: (accountId: string) => Answer<number>;
+  readonly units: Pick<JobUnits, "areLeft">;
 }): JobGaps {
-  const { store, unitsLeft } = dependencies;
+  const { store, units } = dependencies;
   const cleanLooks = new Map<string, number>();
   return {
-    async claim({ jobId, accountId, unitsPerItem }) {
+    async claim(job) {
+      const { jobId } = job;
       const clean = cleanLooks.get(jobId) ?? 0;
-      if (clean >= CLEAN_LOOKS_MAX || (await unitsLeft(accountId)) < unitsPerItem) return null;
+      if (clean >= CLEAN_LOOKS_MAX || !(await units.areLeft(job))) return null;
       const claimed = await store.claimGap(jobId);
       cleanLooks.set(jobId, claimed === null ? clean + 1 : 0);
       return claimed;

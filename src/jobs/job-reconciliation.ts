@@ -1,4 +1,3 @@
-import type { Answer } from "../platform/answer.ts";
 import type { JobPort } from "../store/job-port.ts";
 import type { ClaimedWork, ListedJob } from "../store/job-records.ts";
 import type { Upkeep } from "../store/port.ts";
@@ -9,6 +8,7 @@ import type { DiskRoom } from "./disk-room.ts";
 import type { JobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";
 import type { JobSteps } from "./job-steps.ts";
+import type { JobUnits } from "./job-units.ts";
 import type { JobWaits } from "./job-waits.ts";
 
 export type JobReconciliationDependencies = {
@@ -21,7 +21,7 @@ export type JobReconciliationDependencies = {
   readonly stops: Pick<ChunkStops, "giveUp" | "seen">;
   readonly steps: Pick<JobSteps, "resume">;
   readonly room: Pick<DiskRoom, "isBack">;
-  readonly unitsLeft: (accountId: string) => Answer<number>;
+  readonly units: Pick<JobUnits, "seen" | "areBack">;
   /** Called with the jobs that have not ended. */
   readonly seen: (jobs: readonly ListedJob[]) => void;
   readonly isEnding: () => boolean;
@@ -36,7 +36,7 @@ export type JobReconciliationDependencies = {
  * processes included, resumes paused jobs whose units or disk space are back, and ends cancelled ones.
  */
 export function createJobReconciliation(dependencies: JobReconciliationDependencies): () => Promise<void> {
-  const { store, queue, claims, places, waits, gaps, stops, steps, room, unitsLeft } = dependencies;
+  const { store, queue, claims, places, waits, gaps, stops, steps, room, units } = dependencies;
   const { seen, isEnding, work, finishIdle } = dependencies;
 
   /** Works on the chunks of a paused job that precede finished ones, within the places for chunks in work. */
@@ -48,14 +48,14 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
     }
   }
 
-  async function canResume({ statusReason, accountId, unitsPerItem }: ListedJob): Promise<boolean> {
-    if (statusReason === "storage") return room.isBack();
-    return statusReason === "out_of_units" && (await unitsLeft(accountId)) >= unitsPerItem;
-  }
-
-  async function resume(job: ListedJob): Promise<void> {
-    if (job.statusReason === "storage") await store.probe();
-    await steps.resume(job);
+  /** Resumes a paused job where what it lacks is back. Without units no gap of it can be closed. */
+  async function continuePaused(job: ListedJob): Promise<void> {
+    if (job.statusReason === "out_of_units") {
+      if (await units.areBack(job)) await steps.resume(job);
+    } else if (job.statusReason === "storage" && (await room.isBack())) {
+      await store.probe();
+      await steps.resume(job);
+    } else await closeGaps(job);
   }
 
   return async () => {
@@ -65,14 +65,14 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
     waits.seen(jobs);
     gaps.seen(jobs);
     stops.seen(jobs);
+    units.seen(jobs);
     for (const job of jobs) {
       // Another process may have deleted it.
       if (job.deletedAt !== null) void stops.giveUp(job.jobId);
       if (job.status === "cancelling") await finishIdle(job.jobId);
       else if (waits.isLater(job.jobId)) continue;
       else if (job.status !== "paused") queue.add(job.accountId, job.jobId);
-      else if (await canResume(job)) await resume(job);
-      else await closeGaps(job);
+      else await continuePaused(job);
     }
   };
 }

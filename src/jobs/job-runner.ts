@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Answer } from "../platform/answer.ts";
+import type { Meter } from "../billing/meter.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
 import type { ChunkClaim, ClaimedWork, JobRecord, ListedJob } from "../store/job-records.ts";
@@ -19,6 +19,7 @@ import { createJobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { createJobReconciliation } from "./job-reconciliation.ts";
 import { createJobSteps } from "./job-steps.ts";
+import { createJobUnits } from "./job-units.ts";
 import { createJobWaits, type SecondLookUp } from "./job-waits.ts";
 
 export type JobRunner = AsyncDisposable & {
@@ -51,7 +52,7 @@ export type JobRunnerDependencies = {
   ) => Promise<ChunkOutcome>;
   /** Resolves once a thread is ready: a claim counts as an attempt even where the process ends before it is worked on. */
   readonly threadsReady: () => Promise<void>;
-  readonly unitsLeft: (accountId: string) => Answer<number>;
+  readonly meter: Pick<Meter, "enter" | "unitsLeft" | "mayCover">;
   /** Announces a job of which chunks wait while all places of this process are taken. */
   readonly announce: (job: AnnouncedJob) => void;
   readonly room: DiskRoom;
@@ -74,24 +75,24 @@ export type JobRunnerDependencies = {
 
 /** Claims chunks in fair order, has them verified, and ends jobs whose chunks are done. */
 export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner {
-  const { store, queue, clock, runChunk, threadsReady, unitsLeft, announce, room } = dependencies;
+  const { store, queue, clock, runChunk, threadsReady, announce, room } = dependencies;
   const { changed, seen, reportBug, secondLookUp, settings } = dependencies;
   const places = createChunkPlaces(settings);
   const claims = createChunkClaims(store);
   const stops = createChunkStops();
-  const gaps = createJobGaps({ store, unitsLeft });
+  const units = createJobUnits(dependencies.meter);
+  const gaps = createJobGaps({ store, units });
   const waits = createJobWaits(clock, secondLookUp);
   const { retentionMs, pausesForStorage } = settings;
   const steps = createJobSteps({ store, queue, waits, gaps, clock, changed, retentionMs });
   const stop = new AbortController();
   const isEnding = () => stop.signal.aborted;
-  const common = { queue, claims, waits, steps, unitsLeft, isEnding };
+  const common = { queue, claims, waits, gaps, steps, units, isEnding };
   const settleFailure = createChunkFailures({ ...common, reportBug, pausesForStorage });
   const reconcile = createJobReconciliation({
     ...common,
     store,
     places,
-    gaps,
     stops,
     room,
     seen,

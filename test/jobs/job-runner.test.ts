@@ -18,9 +18,15 @@ function runnerOn(
   runChunk: JobRunnerDependencies["runChunk"],
   {
     room = ROOM_ELSEWHERE,
+    meter = { enter: () => undefined, unitsLeft: () => 1_000, mayCover: () => true },
     watchMs = 60_000,
     waitMs = 0,
-  }: { readonly room?: DiskRoom; readonly watchMs?: number; readonly waitMs?: number } = {},
+  }: {
+    readonly room?: DiskRoom;
+    readonly meter?: JobRunnerDependencies["meter"];
+    readonly watchMs?: number;
+    readonly waitMs?: number;
+  } = {},
 ) {
   const store = openStore({ path: ":memory:", clock });
   const announced: string[] = [];
@@ -30,7 +36,7 @@ function runnerOn(
     clock,
     runChunk,
     threadsReady: async () => {},
-    unitsLeft: () => 1_000,
+    meter,
     announce: ({ jobId }) => void announced.push(jobId),
     room,
     changed: () => {},
@@ -311,5 +317,36 @@ test("running chunks of a job that another process has deleted are aborted and p
   // The other job goes on.
   expect(signals.filter(({ aborted }) => aborted)).toHaveLength(2);
   expect(runner.chunksInWork()).toBe(1);
+  store.close();
+});
+
+test("jobs that are paused for units hold up no others, and go on once there are units", async () => {
+  const rich = new Set<string>();
+  let asked = 0;
+  const meter: JobRunnerDependencies["meter"] = {
+    enter: () => {
+      asked += 1;
+    },
+    unitsLeft: ({ accountId }) => (rich.has(accountId) ? 1 : 0),
+    mayCover: ({ accountId }) => rich.has(accountId),
+  };
+  const { store, runner } = runnerOn(
+    async ({ jobId }, chunk) => {
+      await finish(store, finishedChunk(jobId, chunk));
+      return "finished";
+    },
+    { meter, watchMs: 5 },
+  );
+  await using _ = runner;
+  for (let n = 0; n < 200; n += 1) {
+    await signUp(store, `acc_${n}`);
+    await startedJob(store, `job_${n}`, 1, `acc_${n}`);
+    store.changeJob(`job_${n}`, ["queued"], { status: "paused", statusReason: "out_of_units" });
+  }
+  await runner.start();
+  expect(asked).toBeLessThanOrEqual(20);
+  rich.add("acc_199");
+  await until("the end of the job", () => store.findJob("job_199")?.status === "completed");
+  expect(store.findJob("job_198")?.status).toBe("paused");
   store.close();
 });

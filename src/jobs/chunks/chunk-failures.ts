@@ -1,11 +1,11 @@
 import { QueueFullError } from "../../batch/fair-queue.ts";
 import { ApiError } from "../../contract/errors.ts";
-import type { Answer } from "../../platform/answer.ts";
 import { ClaimLostError } from "../../store/job-port.ts";
 import type { ChunkClaim, JobRecord } from "../../store/job-records.ts";
 import { isStorageFailure } from "../../store/storage-error.ts";
 import type { JobQueue } from "../job-queue.ts";
 import type { JobSteps } from "../job-steps.ts";
+import type { JobUnits } from "../job-units.ts";
 import type { JobWaits } from "../job-waits.ts";
 import { attemptsAfterFailure, attemptsBefore } from "./attempts.ts";
 import type { ChunkClaims } from "./chunk-claims.ts";
@@ -19,7 +19,7 @@ export type ChunkFailuresDependencies = {
   readonly queue: JobQueue;
   readonly waits: JobWaits;
   readonly steps: Pick<JobSteps, "pause" | "fail">;
-  readonly unitsLeft: (accountId: string) => Answer<number>;
+  readonly units: Pick<JobUnits, "left">;
   /** True once the process is ending: its claims are left to the next one. */
   readonly isEnding: () => boolean;
   readonly reportBug: (error: unknown, jobId: string) => void;
@@ -28,7 +28,7 @@ export type ChunkFailuresDependencies = {
 };
 
 export function createChunkFailures(dependencies: ChunkFailuresDependencies): SettleFailure {
-  const { claims, queue, waits, steps, unitsLeft, isEnding, reportBug, pausesForStorage } = dependencies;
+  const { claims, queue, waits, steps, units, isEnding, reportBug, pausesForStorage } = dependencies;
 
   async function giveBack(job: JobRecord, claim: ChunkClaim, error: unknown): Promise<void> {
     const isQuota = error instanceof ApiError && error.code === "quota_exceeded";
@@ -43,7 +43,7 @@ export function createChunkFailures(dependencies: ChunkFailuresDependencies): Se
     }
     const { attempt } = claim;
     await claims.release(claim, isFault ? attemptsAfterFailure(attempt) : attemptsBefore(attempt));
-    if (isQuota && (await unitsLeft(job.accountId)) < job.unitsPerItem) {
+    if (isQuota && (await units.left(job.accountId)) < job.unitsPerItem) {
       await steps.pause(job, "out_of_units");
     } else if (isStorage && pausesForStorage) await steps.pause(job, "storage");
   }
