@@ -20,7 +20,7 @@ const QUEUE_WARN_S = 30;
 
 /** Returns what /health does to find out whether each part works. */
 export function checksOf(
-  { dataDir }: Config,
+  { dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">,
   clock: Clock,
   components: Components,
 ): { readonly [part: string]: Check } {
@@ -58,7 +58,7 @@ export function checksOf(
       run: (signal) => timed(() => pool.runTwice("ping", {}, { signal, share: PROBE_SHARE })),
     },
     directory: directoryCheck(directory),
-    disk: diskCheck(dataDir),
+    disk: diskCheck(dataDir, { holdsCharges: databaseUrl === null }),
     job_queue: { fallback: "warn", run: () => checkQueue(queues.jobTally) },
     store_space: { fallback: "warn", run: () => checkSpace(store, queues) },
   };

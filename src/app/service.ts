@@ -89,7 +89,11 @@ export async function startService(
   const paid = createPaid({ routing, payments, bodies, originOf, readerStallMs: READER_STALL_MS });
   const content = await open({ routing, paid, payments, bodies, signingKey, originOf }, stack);
   const { facts } = content;
-  const checks = { ...paymentChecks, ...content.checks, disk: diskCheck(config.dataDir) };
+  const checks = {
+    ...paymentChecks,
+    ...content.checks,
+    disk: diskCheck(config.dataDir, { holdsCharges: true }),
+  };
   const described = [
     ...content.routes,
     ...paymentRoutes({ routing, payments }),
