@@ -244,13 +244,22 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
+  /** A read that the server did not end would take the pool of all others with it. */
+  const limitedRead = <T>(work: (orm: Orm) => Promise<T>): Promise<T> =>
+    withinDeadline((orm, _, begun) =>
+      orm.transaction((inside) => {
+        begun();
+        return limited(inside, work);
+      }),
+    );
+
   return {
     transact,
     transactAtOnce: isPooled ? null : transactAtOnce,
     async read(work) {
       requireOpen();
       try {
-        return await withinDeadline(work);
+        return await (isPooled ? limitedRead(work) : withinDeadline(work));
       } catch (error) {
         throw counted(error);
       }
