@@ -41,7 +41,8 @@ export function repeatJobUpkeep(
     const job = await store.findJob(jobId);
     return job?.status === "receiving" ? job.accountId : null;
   };
-  const takenOver = Promise.all([jobs.dropCutOff(), parts.takeOver(accountOf)]).catch(pruningFailed);
+  const cutOffDropped = jobs.dropCutOff({ isOnlyLook: shared === null });
+  const takenOver = Promise.all([cutOffDropped, parts.takeOver(accountOf)]).catch(pruningFailed);
   const prune = async () => {
     await takenOver;
     try {

@@ -7,7 +7,10 @@ import type { InputsInReading } from "./inputs-in-reading.ts";
 import { jobOf } from "./job.ts";
 
 export type JobEraser = {
-  /** Erases a job that never started; false where it did. The store is cleared of it by the pruning. */
+  /**
+   * Erases a job that never started; false where it did. The store is cleared of it by the pruning. Never rejects: also
+   * false where the store fails, and the pruning tries again.
+   */
   readonly drop: (jobId: string) => Promise<boolean>;
   /** Erases a job that never started, also from what the store keeps beside its tables; false where it did. */
   readonly dropWholly: (jobId: string) => Promise<boolean>;
@@ -20,8 +23,11 @@ export type JobEraser = {
    * is done.
    */
   readonly prune: () => Promise<void>;
-  /** Erases inputs whose receiving process is gone, except uploads in parts. */
-  readonly dropCutOff: () => Promise<void>;
+  /**
+   * Erases inputs whose receiving process is gone, except uploads in parts. What cannot be erased is left to the next look,
+   * and to the pruning where this is the only one.
+   */
+  readonly dropCutOff: (options?: { readonly isOnlyLook: boolean }) => Promise<void>;
 };
 
 export type JobEraserDependencies = {
@@ -36,6 +42,8 @@ export type JobEraserDependencies = {
 /** Chunks in one transaction that marks duplicates or erases data: 2 ms at most. */
 export const CHUNKS_PER_TRANSACTION = 32;
 const ERASED_PER_RUN = 100;
+/** Jobs that are to be dropped by the pruning: some 1 MB. Others are dropped as uploads that nobody starts. */
+const UNDROPPED_MAX = 10_000;
 
 /** Erases jobs a few chunks at a time, so that calls do not wait. */
 export function createJobEraser(dependencies: JobEraserDependencies): JobEraser {
@@ -60,6 +68,26 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
     await store.forgetJob(jobId);
     note();
     return true;
+  }
+
+  /** Jobs that were to be dropped while the store failed. They count among those that their accounts may have. */
+  const undropped = new Set<string>();
+
+  async function forgetOrNote(jobId: string): Promise<boolean> {
+    try {
+      const isDropped = await forget(jobId);
+      undropped.delete(jobId);
+      return isDropped;
+    } catch (error) {
+      if (undropped.size < UNDROPPED_MAX) undropped.add(jobId);
+      throw error;
+    }
+  }
+
+  async function dropAgain(tryErasing: TryErasing): Promise<void> {
+    for (const jobId of [...undropped].slice(0, ERASED_PER_RUN + tries.passedOver())) {
+      await tryErasing(jobId, () => forgetOrNote(jobId));
+    }
   }
 
   async function eraseData(job: JobRecord, at: number): Promise<void> {
@@ -94,7 +122,8 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
   }
 
   return {
-    drop: forget,
+    // The caller has a failure of its own to report; that of a second try is reported by the pruning.
+    drop: (jobId) => forgetOrNote(jobId).catch(() => false),
 
     async dropWholly(jobId) {
       const isDropped = await forget(jobId);
@@ -109,10 +138,12 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
       await clear();
     },
 
-    async dropCutOff() {
+    async dropCutOff({ isOnlyLook } = { isOnlyLook: false }) {
+      // Before another look finds it, an input may be read again: its process was only away from the database.
+      const erase = isOnlyLook ? forgetOrNote : forget;
       await eraseApart(async (tryErasing) => {
         // All in one look: what is found later may be an input that a caller of this process sends.
-        for (const jobId of await store.cutOffJobs()) await tryErasing(jobId, () => forget(jobId));
+        for (const jobId of await store.cutOffJobs()) await tryErasing(jobId, () => erase(jobId));
       });
     },
 
@@ -124,6 +155,8 @@ export function createJobEraser(dependencies: JobEraserDependencies): JobEraser 
         for (const job of await store.jobsToErase(now, ERASED_PER_RUN + tries.passedOver())) {
           if (!UNFINISHED.includes(job.status)) await tryErasing(job.jobId, () => eraseData(job, now));
         }
+        // Behind the looks: while the store cannot be read, each of these would wait for it.
+        await dropAgain(tryErasing);
       }),
   };
 }

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import type { CreatedKey, Job, JobPage } from "../../src/client/contract-types.ts";
 import { until } from "../support/caller.ts";
@@ -72,6 +73,24 @@ test("an input that falls silent is aborted, and its job no longer counts", asyn
   goOn();
   const next = await patient.call("/v1/jobs", { key, body: "a@good.com\n", headers: TEXT });
   expect(next.status).toBe(202);
+});
+
+test("an input that a failing disk breaks off is 503, and its job no longer counts once the disk is well", async () => {
+  await using failing = await startTestServer();
+  const key = await failing.signUp("free");
+  const { body, goOn } = heldBody(rows("a", 5), rows("b", 5));
+  const headers = { ...TEXT, Authorization: `Bearer ${key}` };
+  const call = fetch(`${failing.url}/v1/jobs`, { method: "POST", body, headers });
+  const jobs = async () => (await jsonOf<JobPage>(await failing.call("/v1/jobs", { key }))).data;
+  await until("the job", async () => (await jobs()).length === 1);
+  const file = join(failing.dataDir, "assay.db");
+  renameSync(file, `${file}.away`);
+  goOn();
+  expect(await refusalOf(await call)).toBe("503 storage_unavailable");
+  renameSync(`${file}.away`, file);
+  const next = () => failing.call("/v1/jobs", { key, body: "a@good.com\n", headers: TEXT });
+  // A try in between has the next one half a minute later.
+  await until("the place of the job", async () => (await next()).status === 202, 45_000);
 });
 
 test("an upload that is deleted during its start is gone, and the start is 404 or came first", async () => {
