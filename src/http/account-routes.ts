@@ -53,14 +53,15 @@ export type AccountRouting = {
 export function createAccountRouting(dependencies: AccountRoutingDependencies): AccountRouting {
   const { routing, guard, meter, idempotent, bodies, turns } = dependencies;
 
-  /** Replays the kept reply to an expired key; every other call with it is refused. */
+  /** Replays the kept reply to an expired key; every other call with it is `bad_key`, unless a later try may be replayed. */
   async function replay(call: Call, account: Account): Promise<Reply> {
     let reply: Reply;
     try {
       using body = await bodies.read(call.request, { tenant: account.accountId });
       reply = await idempotent.replay(call, account, body.digest);
     } catch (error) {
-      throw error instanceof ApiError ? new ApiError("bad_key") : error;
+      const isFinal = error instanceof ApiError && error.retryAfterSeconds === undefined;
+      throw isFinal ? new ApiError("bad_key") : error;
     }
     guard.applyRateLimit(call, account);
     return reply;

@@ -21,7 +21,10 @@ export type Idempotent = {
     digest: () => string,
     work: (entry: IdempotentCall | null) => Promise<Reply>,
   ) => Promise<Reply>;
-  /** Returns the kept secret reply to a repetition with an expired API key; throws `bad_key` without one. */
+  /**
+   * Returns the kept secret reply to a repetition with an expired API key; throws `bad_key` without one, and
+   * `idempotency_in_progress` while the call may still keep it.
+   */
   readonly replay: (call: Call, account: Account, digest: () => string) => Promise<Reply>;
 };
 
@@ -59,6 +62,8 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
     async replay(call, account, digest) {
       const start = await begin(call, account, call.request.headers.get("idempotency-key") ?? "", digest);
       if (start.state === "fresh") await start.call.end();
+      // The call may run on a node that is gone. This reveals nothing, as the fingerprint is keyed with the API key.
+      if (start.state === "in_progress") throw new ApiError("idempotency_in_progress");
       if (start.state !== "replay") throw new ApiError("bad_key");
       return replayed(start.reply);
     },
