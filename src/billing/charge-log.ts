@@ -34,11 +34,11 @@ export type ChargeLog = {
    * UnsettledError where that cannot be known.
    */
   readonly append: (entry: ChargeEntry, hold: UnitHold, paidFor: PaidFor) => Promise<void>;
-  /** Takes an entry that nobody waits for; on disk within a second, or together with the next charge. */
+  /** Takes an entry that nobody waits for; on disk within two seconds, or together with the next charge. */
   readonly appendLater: (entry: ChargeEntry) => void;
   /**
-   * Writes the entries that nobody waits for, those of one account or of all. False where some were not taken. Charges
-   * are written with them where that takes no waiting.
+   * Writes the entries that nobody waits for: all of them to the disk, or those of one account so that reads see them.
+   * False where some were not taken. Charges are written with them where that takes no waiting.
    */
   readonly flush: (accountId?: string) => Answer<boolean>;
   /** Writes all that waits and all that comes in meanwhile: for the end. False as `flush`. */
@@ -63,6 +63,8 @@ const AT_ONCE_MAX = 64;
 const DENSE_SPACE_MS = 0.6;
 /** Charges in a millisecond, from one group to the next, from which they are taken to come in one upon the other. */
 const DENSE_PER_MS = 4;
+/** What a read had committed, and no charge has brought to the disk, goes there by itself. */
+const SYNC_WITHIN_MS = 1_000;
 
 /**
  * Writes charges in groups: half of the calls that are open at the busiest share a transaction, at most
@@ -86,10 +88,12 @@ export function createChargeLog(dependencies: {
   let queue: WaitingCharge[] = [];
   /** Charges that are committed and not yet on their way to the disk. */
   let committed: readonly WaitingCharge[] = [];
-  const later = createLaterCharges(writeLater);
+  const later = createLaterCharges(() => writeLater("at_once"));
   let isCommitDue = false;
   let isSyncing = false;
   let groupTimer: Timer | undefined;
+  /** Set while sums are committed and not on their way to the disk. */
+  let sumsTimer: Timer | undefined;
   const spacing = createChargeSpacing({ monotonic, spaceMs: DENSE_SPACE_MS, densePerMs: DENSE_PER_MS });
   const busiest = createBusiestCount(openCalls);
 
@@ -132,7 +136,10 @@ export function createChargeLog(dependencies: {
     const written = committed;
     committed = [];
     isSyncing = true;
-    const error = written.length === 0 ? undefined : await caughtLater(store.sync);
+    const isAny = written.length > 0 || sumsTimer !== undefined;
+    clearTimeout(sumsTimer);
+    sumsTimer = undefined;
+    const error = isAny ? await caughtLater(store.sync) : undefined;
     isSyncing = false;
     // The disk has its next group before the calls of this one are answered.
     if (committed.length > 0) void syncCommitted();
@@ -156,15 +163,23 @@ export function createChargeLog(dependencies: {
     schedule();
   }
 
+  function syncSums(): void {
+    if (!store.isOpen()) return;
+    // They may have been committed after the sync that runs had begun.
+    if (isSyncing) sumsTimer = setTimeout(syncSums, SYNC_WITHIN_MS).unref();
+    else void syncCommitted();
+  }
+
   /** Writes the sums that no call waits for; kept for another try where the disk fails. */
-  function writeLater(): void {
+  function writeLater(durability: Durability): void {
     const entries = later.take();
     if (entries.length === 0 || !store.isOpen()) return;
     try {
       store.record(
         { sums: chargeSums(entries), replies: [], chunks: [], quotaMarks: [], keptAt: null },
-        "at_once",
+        durability,
       );
+      if (durability === "with_sync") sumsTimer ??= setTimeout(syncSums, SYNC_WITHIN_MS).unref();
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
       for (const entry of entries) later.keep(entry);
@@ -209,7 +224,15 @@ export function createChargeLog(dependencies: {
 
   function flush(): boolean {
     while (queue.length > 0) for (const { resolve } of writeNext("at_once")) resolve();
-    writeLater();
+    writeLater("at_once");
+    return later.isEmpty();
+  }
+
+  /** Commits all that waits. A read need not stop the thread for the disk, as the calls that are charged wait for it. */
+  function flushForRead(): boolean {
+    while (queue.length > 0) commit();
+    schedule();
+    writeLater("with_sync");
     return later.isEmpty();
   }
 
@@ -222,7 +245,7 @@ export function createChargeLog(dependencies: {
         else queueMicrotask(commitNow);
       }),
     appendLater: later.keep,
-    flush,
+    flush: (accountId) => (accountId === undefined ? flush() : flushForRead()),
     drain: flush,
     waiting: () => queue.length + committed.length,
     // The disk is never idle while there is something for it.

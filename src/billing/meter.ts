@@ -49,11 +49,11 @@ export type Meter = {
    * account is changed or its month is over; true is to be looked at, by `enter` and `unitsLeft`.
    */
   readonly mayCover: (account: MeteredAccount, units: number) => boolean;
-  /** Counts a call of no units; on disk within a second. Not counted while the clock is in doubt. */
+  /** Counts a call of no units; on disk within two seconds. Not counted while the clock is in doubt. */
   readonly countCall: (account: MeteredAccount, endpoint: string) => void;
   /** The included units of the running month. */
   readonly month: (account: MeteredAccount) => MonthQuota;
-  /** The account's month as memory has it; what was charged in it is on disk. */
+  /** The account's month as memory has it; what was charged in it is committed. */
   readonly ledger: (accountId: string) => Answer<Ledger>;
   /** Makes the month of an account known before a call of it is metered, where that takes asking the database. */
   readonly enter: (accountId: string) => Answer<void>;
@@ -64,8 +64,8 @@ export type Meter = {
   /** Whether a running call may still be charged to this plan period. */
   readonly isOpen: (planPeriodId: number) => boolean;
   /**
-   * Writes calls of no units that wait, those of one account or of all, at once. False where some were not taken; they
-   * wait on. Of a database that is in this process, charges that wait are written too.
+   * Writes calls of no units that wait: all of them to the disk, or those of one account so that reads see them. False
+   * where some were not taken; they wait on. Of a database that is in this process, charges that wait are written too.
    */
   readonly flush: (accountId?: string) => Answer<boolean>;
   /**

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createChargeLog } from "../../src/billing/charge-log.ts";
 import type { ChargeEntry } from "../../src/store/account-records.ts";
+import type { Durability } from "../../src/store/billing-port.ts";
 import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
+import { until } from "../support/caller.ts";
 
 const ENTRY: ChargeEntry = {
   accountId: "acc_1",
@@ -20,14 +22,16 @@ function openLog() {
   const world = { nowMs: 0, openCalls: 4 };
   const groups: number[] = [];
   const syncs: (() => void)[] = [];
+  const durabilities: Durability[] = [];
   /** What the next commits fail with. */
   const failures: Error[] = [];
   const log = createChargeLog({
     store: {
-      record: ({ sums }) => {
+      record: ({ sums }, durability) => {
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
         groups.push(sums.reduce((sum, entry) => sum + entry.units, 0));
+        durabilities.push(durability);
       },
       sync: () => new Promise((resolve) => syncs.push(resolve)),
       isOpen: () => true,
@@ -50,7 +54,7 @@ function openLog() {
     syncs.shift()?.();
     await turns();
   };
-  return { world, groups, failures, log, charge, syncNext };
+  return { world, groups, durabilities, syncs, failures, log, charge, syncNext };
 }
 
 test("small groups of charges that come in one upon the other are a while apart, unless all calls wait", async () => {
@@ -102,6 +106,36 @@ test("calls of no units that a disk did not take are written with its next commi
   failures.push(new StorageError("the disk is full"));
   log.appendLater(FREE);
   expect([log.flush(), log.flush(), groups]).toEqual([false, true, [0]]);
+});
+
+test("what a read is to see is committed at once, and its charges are answered once the disk has them", async () => {
+  const { durabilities, groups, log, charge, syncNext } = openLog();
+  const seen: string[] = [];
+  const hold = { settle: () => void seen.push("counted") };
+  void log.append(ENTRY, hold, PAID_FOR).then(() => seen.push("answered"));
+  log.appendLater(FREE);
+  expect([log.flush("acc_1"), groups, durabilities, seen]).toEqual([true, [1], ["with_sync"], ["counted"]]);
+  await charge(0, 10);
+  expect(seen).toEqual(["counted"]);
+  await syncNext();
+  expect(seen).toEqual(["counted", "answered"]);
+});
+
+test("calls of no units that a read had committed are brought to the disk where no charge follows", async () => {
+  const { durabilities, syncs, log, charge } = openLog();
+  log.appendLater(FREE);
+  expect([log.flush("acc_1"), durabilities, syncs.length]).toEqual([true, ["with_sync"], 0]);
+  await until("sync", () => syncs.length === 1);
+  await charge(0, 10);
+  expect([durabilities, syncs.length]).toEqual([["with_sync"], 1]);
+});
+
+test("for invoices and for the end all that waits is on the disk at once", () => {
+  const { durabilities, log } = openLog();
+  void log.append(ENTRY, HOLD, PAID_FOR);
+  expect(log.flush()).toBe(true);
+  log.appendLater(FREE);
+  expect([log.drain(), durabilities]).toEqual([true, ["at_once", "at_once"]]);
 });
 
 test("where the sync of a commit fails, all charges of the group are of an unknown fate, and none is written again", async () => {

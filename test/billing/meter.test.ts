@@ -1,5 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
+import { createAccounts } from "../../src/accounts/accounts.ts";
+import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
 import { ApiError } from "../../src/contract/errors.ts";
@@ -229,6 +231,32 @@ describe("record", () => {
     expect(meter.flush()).toBe(true);
     expect(accounting.accounts.view(accountId).usage).toMatchObject({ units: 100, calls: 2 });
   });
+});
+
+test("accounts are read as they stand, without a wait for the disk", async () => {
+  const accounting = openAccounting({ clock: handClock() });
+  const { accountId } = signUp(accounting);
+  const durabilities = new Set<string>();
+  const record: typeof accounting.store.record = (usage, durability) => {
+    durabilities.add(durability);
+    accounting.store.record(usage, durability);
+  };
+  const store = { ...accounting.store, record };
+  const meter = meterOver(accounting, store);
+  const { plans, keyRing, billingClock: clock } = accounting;
+  const accounts = createAccounts({ store, meter, keyRing, plans, clock, randomBytes: systemRandomBytes });
+  const range = { from: "2026-11-20", to: "2026-11-20", groupBy: "day" } as const;
+  const reservation = meter.reserve({ accountId }, 7);
+  const charged = reservation.record({ endpoint: ENDPOINT, units: 7 });
+  for (let calls = 2; calls < 10; calls += 1) {
+    meter.countCall({ accountId }, "/v1/account");
+    expect(accounts.view(accountId).usage).toMatchObject({ units: 7, calls });
+    meter.countCall({ accountId: signUp(accounting).accountId }, "/v1/account");
+    expect(accounts.usage(accountId, range).rows).toEqual([{ day: "2026-11-20", calls, units: 7 }]);
+  }
+  await charged;
+  reservation.release();
+  expect(durabilities).toEqual(new Set(["with_sync"]));
 });
 
 describe("turns", () => {
