@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, spyOn, test } from "bun:test";
 import { createCommitSync } from "../../src/store/sqlite/connection/commit-sync.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
-import { clock } from "./store-conformance.ts";
+import { clock, signUp } from "./store-conformance.ts";
 
 const FULL = 2;
 const NORMAL = 1;
@@ -24,6 +24,19 @@ test("commits wait for the disk by default, and a change of that setting applies
   sync.full();
   sync.full();
   expect(mode()).toBe(FULL);
+});
+
+test("accounts that enter a month do not wait for the disk", async () => {
+  const store = openStore({ path: ":memory:", clock });
+  await signUp(store, "acc_a");
+  using run = spyOn(Database.prototype, "run");
+  const settings: unknown[] = [];
+  store.enterMonth(["acc_a"], () => {
+    settings.push(run.mock.calls.at(-1)?.[0]);
+    return [];
+  });
+  expect(settings).toEqual(["PRAGMA synchronous = NORMAL"]);
+  store.close();
 });
 
 describe("after a group of charges that is brought to the disk by the next sync", () => {

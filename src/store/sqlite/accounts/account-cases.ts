@@ -128,6 +128,8 @@ export function createAccountCases(
 
     readMonth: monthOf,
 
+    // At the turn of a month every account that is in use does this with a call. What is charged or invoiced in the month
+    // takes it to the disk, as it follows in the log. A month that a power cut undoes is entered again.
     enterMonth: (accountIds, monthsOf) =>
       transact(() => {
         for (const accountId of accountIds) {
@@ -141,7 +143,7 @@ export function createAccountCases(
           }
           if (started.length > 0) accounts.setPlan(accountId, running.plan, null);
         }
-      }),
+      }, "with_sync"),
 
     accountsToEnter: planPeriods.runningDue,
   };
