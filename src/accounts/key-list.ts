@@ -55,13 +55,12 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
 export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunctions>, KeyRing>): Keys {
   const { store, keyRing, clock, randomBytes } = dependencies;
   return {
-    list: (accountId) =>
-      after(keyRing.flushUses(), () => {
-        const now = Math.floor(clock.now());
-        return after(store.listKeys(accountId, now - ENDED_KEPT_MS, now), (keys) => ({
-          data: keys.map(keyView),
-        }));
-      }),
+    list: (accountId) => {
+      const now = Math.floor(clock.now());
+      const view = (key: KeyRecord): KeyView =>
+        keyView({ ...key, lastUsedAt: keyRing.notedUse(key.keyHash) ?? key.lastUsedAt });
+      return after(store.listKeys(accountId, now - ENDED_KEPT_MS, now), (keys) => ({ data: keys.map(view) }));
+    },
 
     create: (accountId, { mode = "live", name, scopes, expiresAt }, replyOf = () => null) => {
       const now = Math.floor(clock.now());

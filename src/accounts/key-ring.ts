@@ -41,7 +41,9 @@ export type KeyRing = {
   readonly forget: (accountId: string) => void;
   /** Drops the cache, because changes may have been missed. */
   readonly forgetAll: () => void;
-  /** Writes which keys were used. Runs by itself within a second of a use. */
+  /** Returns the hour of a key's last use where that is not written yet. */
+  readonly notedUse: (keyHash: string) => number | undefined;
+  /** Writes which keys were used, at once. Runs by itself, in slices, within a second of a use. */
   readonly flushUses: () => Answer<void>;
 };
 
@@ -204,6 +206,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
       owners.known()?.clear();
       unknownKeys.known()?.clear();
     },
+    notedUse: uses.noted,
     flushUses: uses.flush,
   };
 }

@@ -5,6 +5,7 @@ import type {
   EndpointUse,
   FoundKey,
   KeyRecord,
+  KeyUse,
   NewPlanPeriod,
   ReplyRecord,
 } from "./account-records.ts";
@@ -68,9 +69,7 @@ export type KeyPort = {
     at: number,
     check: (working: readonly KeyRecord[]) => void,
   ) => Answer<boolean>;
-  readonly markKeysUsed: (
-    uses: readonly { readonly keyHash: string; readonly lastUsedAt: number }[],
-  ) => Answer<void>;
+  readonly markKeysUsed: (uses: readonly KeyUse[]) => Answer<void>;
   /**
    * Emits one event for each of up to `limit` keys that expire in a range of time; returns their number. Revoked and rotated
    * keys are skipped.

@@ -40,6 +40,9 @@ export type KeyRecord = {
   readonly revokedAt: number | null;
 };
 
+/** A use of a key, exact to the hour. */
+export type KeyUse = { readonly keyHash: string; readonly lastUsedAt: number };
+
 /** A key with the fields of its account that every call needs. */
 export type FoundKey = KeyRecord & {
   readonly plan: string;

@@ -1,5 +1,6 @@
 import { createAccountStatements } from "./accounts/account-statements.ts";
 import { createErasureStatements } from "./accounts/erasure-statements.ts";
+import { createKeyUseStatements } from "./accounts/key-use-statements.ts";
 import { createOperatorStatements } from "./accounts/operator-statements.ts";
 import { createClockStatements } from "./billing/clock-statements.ts";
 import { createInvoiceStatements } from "./billing/invoice-statements.ts";
@@ -24,6 +25,7 @@ export function createStatements(orm: Orm) {
   const deliveries = createDeliveryStatements(orm);
   return {
     accounts: createAccountStatements(orm),
+    keyUses: createKeyUseStatements(orm),
     planPeriods: createPlanPeriodStatements(orm),
     usage: createUsageStatements(orm),
     invoices: createInvoiceStatements(orm),

@@ -9,9 +9,11 @@ import type { Transact } from "../connection/connection.ts";
 import type { ReplyStatements } from "../reply-statements.ts";
 import { type EventStatements, emit } from "../webhooks/webhook-cases.ts";
 import type { AccountStatements } from "./account-statements.ts";
+import type { KeyUseStatements } from "./key-use-statements.ts";
 
 type Statements = EventStatements & {
   readonly accounts: AccountStatements;
+  readonly keyUses: KeyUseStatements;
   readonly planPeriods: PlanPeriodStatements;
   readonly usage: UsageStatements;
   readonly replies: ReplyStatements;
@@ -19,7 +21,7 @@ type Statements = EventStatements & {
 
 /** Accounts, their keys and the months that they are in. */
 export function createAccountCases(
-  { accounts, planPeriods, usage, replies, webhooks, deliveries }: Statements,
+  { accounts, keyUses, planPeriods, usage, replies, webhooks, deliveries }: Statements,
   transact: Transact,
 ): AtOnce<AccountPort & KeyPort & MonthPort> {
   function monthOf(accountId: string): AccountMonth | null {
@@ -109,7 +111,7 @@ export function createAccountCases(
 
     markKeysUsed: (uses) =>
       transact(() => {
-        for (const { keyHash, lastUsedAt } of uses) accounts.markKeyUsed(keyHash, lastUsedAt);
+        for (const use of uses) keyUses.mark(use);
       }, "with_sync"),
 
     emitExpiringKeys: ({ after, until, limit }, eventOf) => {

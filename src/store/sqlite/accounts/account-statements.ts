@@ -191,9 +191,5 @@ export function createAccountStatements(orm: Orm) {
     revokeKey: (keyHash: string, revokedAt: number): void => {
       orm.update(apiKeys).set({ revokedAt }).where(eq(apiKeys.keyHash, keyHash)).run();
     },
-
-    markKeyUsed: (keyHash: string, lastUsedAt: number): void => {
-      orm.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.keyHash, keyHash)).run();
-    },
   };
 }
