@@ -15,10 +15,12 @@ export function readQuery(
 ): void {
   const start = url.indexOf("?");
   if (start === -1) return;
+  let equals = start;
   for (let at = start + 1; at < url.length; ) {
     const ampersand = url.indexOf("&", at);
     const end = ampersand === -1 ? url.length : ampersand;
-    const equals = url.indexOf("=", at);
+    // The one that was found last may be far ahead: to look for it at each parameter takes the square of the length.
+    if (equals !== -1 && equals < at) equals = url.indexOf("=", at);
     const nameEnd = equals === -1 || equals > end ? end : equals;
     const name = end > at ? nameBetween(url, at, nameEnd, names) : undefined;
     if (name !== undefined) take(name, decode(url, nameEnd + 1, end) ?? notUtf8(name));
