@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../../src/platform/clock.ts";
 import { until } from "../support/caller.ts";
-import { jsonOf } from "../support/json.ts";
+import { accountOf, jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 
 type Job = { readonly job_id: string; readonly status: string };
@@ -224,6 +224,16 @@ describe("a job", () => {
     expect(await refusalOf(await server.call(`/v1/jobs?starting_after=${jobId}`, { key: other }))).toBe(
       "400 invalid_request",
     );
+  });
+
+  test("that an account does not have counts as no call of it", async () => {
+    const other = await server.signUp();
+    for (const [method, path] of CALLS) {
+      const reply = await server.call(`/v1/jobs/job_none${path}`, { key: other, method });
+      expect([path, reply.status]).toEqual([path, 404]);
+    }
+    const { usage } = await accountOf(await server.call("/v1/account", { key: other }));
+    expect(usage.calls).toBe(0);
   });
 
   test("that has ended cannot be paused, resumed or cancelled", async () => {

@@ -94,8 +94,9 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
       return json({ ...found, data: found.data.map(view) });
     }),
     routing.keyed(getJob, async (call, { accountId }) => {
+      const job = await jobs.find(accountId, idOf(call));
       meter.countCall({ accountId }, call.route);
-      return json(view(await jobs.find(accountId, idOf(call))));
+      return json(view(job));
     }),
     routing.keyed(jobEvents, async (call, { accountId }) => {
       const jobId = idOf(call);
