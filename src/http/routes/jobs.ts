@@ -116,13 +116,21 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
     routing.keyed(pauseJob, steer(jobs.pause)),
     routing.keyed(resumeJob, steer(jobs.resume)),
     routing.keyed(cancelJob, steer(jobs.cancel)),
-    routing.keyed(deleteJob, async (call, { accountId }) => {
-      await given.turns.turnOf(accountId);
-      await jobs.remove(accountId, idOf(call));
-      meter.countCall({ accountId }, call.route);
-      return { status: 204, body: null };
-    }),
+    routing.keyed(deleteJob, (call, account) => removeOf(given, call, account)),
   ];
+}
+
+async function removeOf(
+  { turns, jobs, meter }: Pick<JobRouteDependencies, "turns" | "jobs" | "meter">,
+  call: Call,
+  { accountId }: Account,
+): Promise<Reply> {
+  // Chunks in work end first, and what is erased is cleared from the disk.
+  call.suspendIdleTimeout();
+  await turns.turnOf(accountId);
+  await jobs.remove(accountId, idOf(call));
+  meter.countCall({ accountId }, call.route);
+  return { status: 204, body: null };
 }
 
 /** Returns the reply to a change of a job. It may be made again, so its reply is kept behind it. */
@@ -133,6 +141,8 @@ async function repeatable(
   change: () => Promise<string>,
 ): Promise<Reply> {
   using sent = await bodies.read(call.request, { tenant: account.accountId });
+  // The change may wait for longer than connections may be silent; receiving the body may not.
+  call.suspendIdleTimeout();
   return await idempotent.run(call, account, sent.digest, async (entry) => {
     const body = await change();
     if (entry === null) meter.countCall(account, call.route);
