@@ -178,7 +178,11 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ["a part of an input, decoded; its parts", `${PART_BYTES_MAX} bytes; ${PARTS_MAX}`],
       ["parts of inputs that arrive at a time", `${ARRIVING.capacity}`],
       ["streams of events of jobs", `${await constant("src/http/jobs/job-events.ts", "STREAMS_MAX")}`],
-      ["downloads of results", `${await constant("src/http/jobs/download-shares.ts", "DOWNLOADS_MAX")}`],
+      ["downloads of results", `${await constant("src/http/reader-places.ts", "READERS_MAX")}`],
+      [
+        "exports of the directory that are being read",
+        `${await constant("src/http/reader-places.ts", "READERS_MAX")}`,
+      ],
       ["an address", `${await constant("src/verification/email/address.ts", "ADDRESS_OCTETS_MAX")} octets`],
       [
         "a document number",

@@ -3,24 +3,73 @@ import type { Directory } from "../../directory/directory.ts";
 import type { View } from "../../directory/directory-health.ts";
 import { exportBytes, exportParts } from "../../directory/export.ts";
 import type { ExportForm } from "../../directory/sync/syncer.ts";
+import { SLICE_BYTES } from "../bodies/body-slices.ts";
 import { byteStream, unsentBody } from "../bodies/byte-stream.ts";
 import type { Call } from "../call.ts";
+import { clientAddressKey } from "../client-address-key.ts";
 import { replyEncoding } from "../compression.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
+import { createReaderPlaces, type EnterReader } from "../reader-places.ts";
 import { NDJSON_TYPE, type Reply } from "../reply.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
 
-/** All listings: from memory, part by part, or the compressed body that all callers share. */
+export type ExportDependencies = {
+  readonly directory: Pick<Directory, "compressed">;
+  readonly readerStallMs: number;
+  readonly enter: EnterReader;
+};
+
+/** Bounds the exports that client addresses read at a time. */
+export function createExportPlaces(): EnterReader {
+  return createReaderPlaces("This address reads the directory too often at once; end some readers first.");
+}
+
+/**
+ * All listings: from memory, part by part, or the compressed body that all callers share. Throws `overloaded` over the
+ * share of the client's address.
+ */
 export async function answerExport(
   call: Call,
   view: View,
-  { directory, readerStallMs }: { readonly directory: Directory; readonly readerStallMs: number },
+  { directory, readerStallMs, enter }: ExportDependencies,
 ): Promise<Reply> {
   const { request } = call;
   const { snapshot } = view;
+  const address = clientAddressKey(call.clientAddress());
   const form = exportForm(request.headers.get("accept") ?? "");
   const encoding = replyEncoding(request);
   const takesGzip = encoding === "gzip";
+  const { tag, headers } = exportHead(view, form);
+  if (isCurrent(request, `"${tag}"`, `"${tag}-gzip"`)) {
+    if (takesGzip && isCurrent(request, `"${tag}-gzip"`)) headers.ETag = `"${tag}-gzip"`;
+    return { status: 304, body: null, headers };
+  }
+  const compressed = takesGzip ? await directory.compressed(snapshot, form) : null;
+  if (compressed !== null) Object.assign(headers, { "Content-Encoding": "gzip", ETag: `"${tag}-gzip"` });
+  const bytes = compressed?.byteLength ?? exportBytes(snapshot, form);
+  if (request.method === "HEAD" && compressed === null && encoding !== null) {
+    Object.assign(headers, { "Content-Encoding": encoding, ETag: `W/"${tag}"` });
+    return { status: 200, body: unsentBody(), headers };
+  }
+  if (request.method === "HEAD") {
+    return { status: 200, body: null, headers: { ...headers, "Content-Length": `${bytes}` } };
+  }
+  const place = enter(address);
+  call.streaming = true;
+  const parts = compressed === null ? partsOf(exportParts(snapshot, form)) : partsOf(slicesOf(compressed));
+  const body = byteStream(parts, {
+    stallMs: readerStallMs,
+    onEnd(isRead) {
+      place[Symbol.dispose]();
+      call.finish(200, isRead ? "complete" : "cut");
+    },
+    onError: (error: unknown) => call.reportError(error),
+  });
+  return { status: 200, body, headers };
+}
+
+function exportHead(view: View, form: ExportForm) {
+  const { snapshot } = view;
   const tag = `v${snapshot.version}-${digestStart(view)}${form === "json" ? "-json" : ""}`;
   const headers: { [name: string]: string } = {
     ...freshnessHeaders(view),
@@ -33,37 +82,16 @@ export async function answerExport(
     "X-Directory-Count": `${snapshot.count}`,
     ...(form === "ndjson" ? { "X-Directory-Digest": snapshot.digest } : {}),
   };
-  if (isCurrent(request, `"${tag}"`, `"${tag}-gzip"`)) {
-    if (takesGzip && isCurrent(request, `"${tag}-gzip"`)) headers.ETag = `"${tag}-gzip"`;
-    return { status: 304, body: null, headers };
-  }
-  const compressed = takesGzip ? await directory.compressed(snapshot, form) : null;
-  if (compressed !== null) {
-    Object.assign(headers, { "Content-Encoding": "gzip", ETag: `"${tag}-gzip"` });
-    return { status: 200, body: compressed, headers };
-  }
-  if (request.method === "HEAD" && encoding === null) {
-    headers["Content-Length"] = `${exportBytes(snapshot, form)}`;
-    return { status: 200, body: null, headers };
-  }
-  if (request.method === "HEAD") {
-    Object.assign(headers, { "Content-Encoding": encoding, ETag: `W/"${tag}"` });
-    return { status: 200, body: unsentBody(), headers };
-  }
-  call.streaming = true;
-  const onEnd = (complete: boolean) => call.finish(200, complete ? "complete" : "cut");
-  const parts = (async function* () {
-    yield* exportParts(snapshot, form);
-  })();
-  return {
-    status: 200,
-    body: byteStream(parts, {
-      stallMs: readerStallMs,
-      onEnd,
-      onError: (error: unknown) => call.reportError(error),
-    }),
-    headers,
-  };
+  return { tag, headers };
+}
+
+/** Yields a body that is shared, without a copy of it: sent whole, each connection would hold one. */
+function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES);
+}
+
+async function* partsOf(parts: Iterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* parts;
 }
 
 /** JSON lines, unless the caller would rather have JSON. */

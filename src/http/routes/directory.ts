@@ -29,7 +29,7 @@ import { viewOf, withView } from "../directory-view.ts";
 import { isCurrent } from "../negotiation.ts";
 import type { Reply } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
-import { answerExport } from "./directory-export.ts";
+import { answerExport, createExportPlaces } from "./directory-export.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
 
 export type DirectoryRouteDependencies = {
@@ -46,11 +46,12 @@ export function directoryRoutes({
 }: DirectoryRouteDependencies): readonly Route[] {
   const readers = { page: queryReader(listListings), filters: createReader(DirectoryFilters).body };
   const readChanges = queryReader(listChanges);
+  const exporting = { directory, readerStallMs, enter: createExportPlaces() };
   const route = (operation: Operation, answer: (call: Call, view: View) => Reply | Promise<Reply>): Route =>
     routing.public(operation, (call) => withView(directory, (view) => answer(call, view)));
   return [
     route(listListings, (call, view) => answerPage(call, view, directory, readers)),
-    route(exportListings, (call, view) => answerExport(call, view, { directory, readerStallMs })),
+    route(exportListings, (call, view) => answerExport(call, view, exporting)),
     route(getListing, answerListing),
     route(listChanges, (call) => answerChanges(call, directory, readChanges(call.request.url))),
   ];

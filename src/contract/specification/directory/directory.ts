@@ -95,7 +95,7 @@ export const exportListings = operation({
     },
     [...FRESHNESS, ...FEED, "X-Directory-Cursor", "X-Directory-Digest", "Content-Encoding", "Vary"],
   ),
-  refusals: ["directory_unavailable"],
+  refusals: ["overloaded", "directory_unavailable"],
 });
 
 export const listChanges = operation({
