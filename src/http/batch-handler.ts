@@ -10,7 +10,14 @@ import { batchBodyBytesMax } from "../billing/plans.ts";
 import { DEFAULTS } from "../contract/defaults.ts";
 import { ApiError } from "../contract/errors.ts";
 import { SUMMARY_WORDS } from "../contract/words.ts";
-import { type BatchRun, replyKept, replyStreamed, replyWhole, unreadReply } from "./batch-reply.ts";
+import {
+  type BatchRun,
+  replyKept,
+  replyStreamed,
+  replyWhole,
+  unreadReply,
+  untilRead,
+} from "./batch-reply.ts";
 import type { BodyReader, HeldBody } from "./bodies/body-reader.ts";
 import { charsetOf } from "./bodies/charset.ts";
 import { isJson, mediaType } from "./bodies/request-body.ts";
@@ -59,9 +66,10 @@ export function batchHandler(dependencies: BatchRouteDependencies, route: BatchR
       callBytesMax: batchBodyBytesMax(account.plan),
     });
     call.suspendIdleTimeout(dependencies.readerStallMs);
-    return await dependencies.idempotent.run(call, account, body.digest, (entry) =>
+    const reply = await dependencies.idempotent.run(call, account, body.digest, (entry) =>
       replyTo(dependencies, route, { call, account, form, charset, query, body, entry, place }),
     );
+    return untilRead(reply, call, place, dependencies.readerStallMs);
   };
 }
 
@@ -73,7 +81,7 @@ type BatchCall = {
   readonly query: BatchSettings;
   readonly body: HeldBody;
   readonly entry: IdempotentCall | null;
-  /** The batch's place among those under way. */
+  /** The batch's place among those under way. That of a kept reply is held until the reply is read. */
   readonly place: DisposableStack;
 };
 
@@ -90,7 +98,7 @@ async function replyTo(
   const { runner, meter, readerStallMs } = dependencies;
   const stop = new AbortController();
   using cleanUp = new DisposableStack();
-  cleanUp.use(place.move());
+  if (entry === null) cleanUp.use(place.move());
   cleanUp.defer(() => stop.abort());
   // A kept reply is completed even if the caller leaves, for its repetition; a streamed one is cancelled.
   using gone = new DisposableStack();

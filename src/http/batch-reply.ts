@@ -109,6 +109,27 @@ export async function replyStreamed(
   return { status: 200, body, headers: replyHeaders(run) };
 }
 
+/** Returns a kept reply, which is read from its file or row and costs no units, so that it holds its place until it is read. */
+export function untilRead(reply: Reply, call: Call, place: DisposableStack, stallMs: number): Reply {
+  const { body, status } = reply;
+  if (call.streaming || !(body instanceof ReadableStream)) return reply;
+  const held = place.move();
+  call.streaming = true;
+  const read = byteStream(partsOf(body), {
+    stallMs,
+    onError: (error: unknown) => call.reportError(error),
+    onEnd(isRead) {
+      held.dispose();
+      call.finish(status, isRead ? "complete" : "cut");
+    },
+  });
+  return { ...reply, body: read };
+}
+
+async function* partsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const part of body) yield part;
+}
+
 /** Yields the bytes of the reply in order. The units of a chunk are on disk before its bytes are yielded. */
 async function* chargedBytes(
   run: BatchRun,

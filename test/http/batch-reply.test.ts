@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import type { VerifiedChunk } from "../../src/batch/messages.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
-import { type BatchRun, replyStreamed, replyWhole } from "../../src/http/batch-reply.ts";
+import { type BatchRun, replyStreamed, replyWhole, untilRead } from "../../src/http/batch-reply.ts";
 import type { Call } from "../../src/http/call.ts";
 
 const CHUNK_BYTES = 1_000_000;
@@ -124,4 +125,30 @@ test("a charge that is pending when the reader leaves is in the report, which fo
   disk.resolve();
   await Promise.all([next, leaving]);
   expect(reports).toEqual([[200, "cut", CHUNKS]]);
+});
+
+test("a kept reply whose caller left before it began leaves its place at once", async () => {
+  async function* none(): AsyncGenerator<VerifiedChunk, void, undefined> {}
+  const received = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const freed = Promise.withResolvers<void>();
+  await using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch({ signal }) {
+      signal.addEventListener("abort", () => left.resolve());
+      received.resolve();
+      await left.promise;
+      const place = new DisposableStack();
+      place.defer(() => freed.resolve());
+      const kept = { status: 200, body: new Blob(["a kept reply"]).stream() };
+      const { body } = untilRead(kept, runOf(none()).call, place, 60_000);
+      return new Response(body);
+    },
+  });
+  const socket = connect(server.port ?? 0, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await received.promise;
+  socket.destroy();
+  await freed.promise;
 });
