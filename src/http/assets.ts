@@ -5,7 +5,8 @@ import { replyEncoding } from "./compression.ts";
 import { isCurrent } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 
-type Made = { readonly bytes: Uint8Array; readonly zipped: Uint8Array; readonly tag: string };
+/** Blobs, whose memory all connections share: of an array the runtime makes a copy for each reply. */
+type Made = { readonly plain: Blob; readonly zipped: Blob; readonly tag: string };
 type CreateAsset = (type: string, make: () => Promise<Uint8Array>) => (call: Call) => Promise<Reply>;
 
 /** Returns the tag of a file: a hash of its content. */
@@ -22,7 +23,7 @@ export function createAssets(policy: string): CreateAsset {
     let made: Promise<Made> | undefined;
     return async ({ request }) => {
       made ??= prepare(make);
-      const { bytes, zipped, tag } = await made.catch((error: unknown) => {
+      const { plain, zipped, tag } = await made.catch((error: unknown) => {
         made = undefined;
         throw error;
       });
@@ -39,7 +40,7 @@ export function createAssets(policy: string): CreateAsset {
         ...(takesGzip ? { "Content-Encoding": "gzip" } : {}),
       };
       if (isCurrent(request, etag)) return { status: 304, body: null, headers };
-      return { status: 200, body: takesGzip ? zipped : bytes, headers };
+      return { status: 200, body: takesGzip ? zipped : plain, headers };
     };
   };
 }
@@ -47,5 +48,5 @@ export function createAssets(policy: string): CreateAsset {
 async function prepare(make: () => Promise<Uint8Array>): Promise<Made> {
   const bytes = await make();
   const zipped = await promisify(gzip)(bytes);
-  return { bytes, zipped, tag: tagOf(bytes) };
+  return { plain: new Blob([bytes]), zipped: new Blob([zipped]), tag: tagOf(bytes) };
 }
