@@ -7,9 +7,9 @@ export type OpenSettlements = {
   /** Settles a payment that was just written to the journal. */
   readonly first: (row: PaymentRow) => Promise<SettlementResult>;
   /**
-   * Settles a payment that is open or was released. One that is surely unpaid is sent only where it still verifies: its
-   * nonce may have been used or its time be over, which behind a lost settlement would look like our own work. Throws what
-   * `verify` throws.
+   * Settles a payment that is open or was released. One that was released, or is surely unpaid, is sent only where it still
+   * verifies: its nonce may have been used or its time be over, which behind a lost settlement would look like our own
+   * work. Throws what `verify` throws.
    */
   readonly again: (row: PaymentRow, verify: Facilitator["verify"]) => Promise<SettlementResult>;
 };
@@ -38,9 +38,9 @@ export function createOpenSettlements(dependencies: OpenSettlementsDependencies)
     return result;
   }
 
-  /** Returns what is known of a payment that is surely unpaid and may not be sent; null where it may. */
+  /** Returns what is known of a payment that counts as unpaid and may not be sent; null where it may. */
   async function refusalOf(
-    { paymentId, payer, state, reason, request }: PaymentRow,
+    { paymentId, payer, state, reason, request, isDoubtful }: PaymentRow,
     verify: Facilitator["verify"],
   ): Promise<SettlementResult | null> {
     const past = state === "released" ? (reason ?? "the payment was released") : null;
@@ -49,7 +49,7 @@ export function createOpenSettlements(dependencies: OpenSettlementsDependencies)
     await turns.turnOf(payer);
     if (seen.kind === "valid") return null;
     if (seen.kind === "invalid") {
-      store.release(paymentId, seen.reason);
+      store.release(paymentId, seen.reason, isDoubtful);
       unsent.delete(paymentId);
       return { kind: "released", reason: seen.reason };
     }
@@ -60,7 +60,9 @@ export function createOpenSettlements(dependencies: OpenSettlementsDependencies)
     first: send,
     async again(row, verify) {
       const isDoubtful = row.isDoubtful || (row.state === "settling" && !unsent.has(row.paymentId));
-      const refused = isDoubtful ? null : await refusalOf(row, verify);
+      // A released one was refused as unpaid, whatever it left in doubt.
+      const isUnpaid = row.state === "released" || !isDoubtful;
+      const refused = isUnpaid ? await refusalOf(row, verify) : null;
       if (refused !== null) return refused;
       if (row.state === "released") store.resume(row.paymentId);
       return send({ ...row, isDoubtful });

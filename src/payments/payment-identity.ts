@@ -49,11 +49,11 @@ export function identify(payload: JsonObject, network: Network): PaymentIdentity
 
 /**
  * Returns why a payment cannot pay a requirement at this time, or null. Checks its own fields only; the facilitator checks
- * the rest. Not for payments of the journal, which keep their answers whatever is required later.
+ * the rest. Of a payment of the journal, only what was required when it was taken, and only before it is sent anew.
  */
 export function unfit(
   { authorized }: PaymentIdentity,
-  { payTo, amount }: Requirement,
+  { payTo, amount }: Pick<Requirement, "payTo" | "amount">,
   nowMs: number,
 ): string | null {
   if (authorized === null) return null;

@@ -196,6 +196,8 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
       if (row.state === "released" && row.answer === null) {
         return challenge(call, requirements, row.reason ?? "the payment was released");
       }
+      const reason = row.state === "released" ? unfit(identity, requiredOf(row), clock.now()) : null;
+      if (reason !== null) return challenge(call, requirements, reason);
       // One that is open was verified in a turn before, and may not be refused for want of another.
       const verify = row.state === "released" ? verifierOf(call) : facilitator.verify;
       const result = await settlements.again(row, verify);
@@ -237,6 +239,11 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
 
 function resultOf({ transaction, payer }: PaymentRow): SettledResult {
   return { kind: "settled", transaction, payer };
+}
+
+/** What a payment of the journal was to pay. */
+function requiredOf({ payTo, amountMicroUsd }: PaymentRow) {
+  return { payTo, amount: String(amountMicroUsd) };
 }
 
 function withoutReceipt(reply: PaidReply): PaidReply {

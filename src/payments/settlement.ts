@@ -46,7 +46,7 @@ export async function settle(
   // by the next try.
   const second = await attempt(dependencies, { ...row, isDoubtful: true });
   if (second.kind !== "untried") return second;
-  dependencies.store.release(row.paymentId, second.reason);
+  dependencies.store.release(row.paymentId, second.reason, true);
   return { kind: "released", reason: second.reason };
 }
 
@@ -64,8 +64,8 @@ async function attempt(
     store.settle(row.paymentId, { transaction, payer, at: clock.now() });
     return { kind: "settled", transaction, payer: payer ?? row.payer };
   };
-  const released = (reason: string): SettlementResult => {
-    store.release(row.paymentId, reason);
+  const released = (reason: string, isDoubtful = false): SettlementResult => {
+    store.release(row.paymentId, reason, isDoubtful);
     return { kind: "released", reason };
   };
   if (outcome.kind === "settled") return settled(outcome.transaction, payerOf(row, outcome.payer));
@@ -91,7 +91,8 @@ async function attempt(
   }
   const said = `${seen.reason} ${seen.detail}`;
   if (USED.test(said)) return settled(null, null);
-  return released(UNPAID.test(said) || FAILED_ON_CHAIN.test(said) ? seen.reason : OUTCOME_UNKNOWN);
+  if (UNPAID.test(said) || FAILED_ON_CHAIN.test(said)) return released(seen.reason);
+  return released(OUTCOME_UNKNOWN, true);
 }
 
 /** The payer of an authorization is its signer, whatever the facilitator reports. */

@@ -43,7 +43,8 @@ export type PaymentStore = {
     paymentId: string,
     settled: { readonly transaction: string | null; readonly payer: string | null; readonly at: number },
   ) => void;
-  readonly release: (paymentId: string, reason: string) => void;
+  /** Writes that nothing was paid. It stays doubtful unless that is proved. */
+  readonly release: (paymentId: string, reason: string, isDoubtful: boolean) => void;
   readonly keepAnswer: (paymentId: string, answer: string) => void;
   /** Returns up to `limit` payments of unknown outcome, oldest first. */
   readonly settling: (limit: number) => readonly { readonly paymentId: string }[];

@@ -36,21 +36,24 @@ function answerAs({ verify, settle }: Said): { settlements: number } {
   return asked;
 }
 
-/** Has the nonce of the next payment used by something else while it is settled, which is answered so. */
-function useElsewhere(settle: object): void {
-  let isUsed = false;
+/** Has the next payment turn bad while it is settled, which is answered so: its nonce is used elsewhere, if nothing else. */
+function spoil(settle: object, reason = USED): void {
+  let isSpoilt = false;
   facilitator.setFault((path) => {
     if (path === "supported") return Response.json({ kinds: [] });
-    if (path === "verify") return Response.json(isUsed ? invalid(USED) : VALID);
-    isUsed = true;
+    if (path === "verify") return Response.json(isSpoilt ? invalid(reason) : VALID);
+    isSpoilt = true;
     return Response.json(settle);
   });
 }
 
-/** Returns what sends one new payment, again and again. */
-async function newPayment(): Promise<() => Promise<Response>> {
+/** Returns what sends one new payment, again and again. `validBefore` is in seconds since the epoch. */
+async function newPayment(validBefore?: number): Promise<() => Promise<Response>> {
   const body = crypto.randomUUID();
-  const { "PAYMENT-SIGNATURE": signature } = payFor(await fetch(server.url, { method: "POST", body }));
+  const paid = payFor(await fetch(server.url, { method: "POST", body }));
+  const sent = JSON.parse(atob(paid["PAYMENT-SIGNATURE"]));
+  if (validBefore !== undefined) sent.payload.authorization.validBefore = String(validBefore);
+  const signature = btoa(JSON.stringify(sent));
   return () => fetch(server.url, { method: "POST", body, headers: { "PAYMENT-SIGNATURE": signature } });
 }
 
@@ -75,7 +78,7 @@ test.each([
   "a payment whose first transaction failed on the chain is unpaid, its nonce used or not (%s)",
   async (errorReason) => {
     const send = await newPayment();
-    useElsewhere({ ...REVERTED, errorReason });
+    spoil({ ...REVERTED, errorReason });
     expect(await codeOf(await send())).toBe("payment_invalid");
     expect(await codeOf(await send())).toBe("payment_invalid");
   },
@@ -88,7 +91,7 @@ test("a transaction that the facilitator has lost sight of, or does not name, ma
   };
   for (const settle of [lost, { ...REVERTED, transaction: "" }]) {
     const send = await newPayment();
-    useElsewhere(settle);
+    spoil(settle);
     expect(await untilKnown(send)).toBe("answered");
   }
 });
@@ -123,6 +126,53 @@ test.each(REFUSALS)(
     expect(server.bugs).toEqual([]);
   },
 );
+
+/** What `/settle` says of a payment that it did not broadcast, or does not say whether it did. */
+const FAILED = refused("invalid_exact_evm_transaction_failed");
+const DOUBTS: readonly (readonly [what: string, refuse: () => unknown])[] = [
+  ["emptied its account before the broadcast", () => spoil(FAILED, EMPTY)],
+  ["failed on the chain", () => spoil(FAILED, "InstructionError: custom program error: 0x1")],
+  ["was given up while it was good", () => answerAs({ verify: VALID, settle: FAILED })],
+];
+
+test.each(DOUBTS)(
+  "what was refused after a doubt stays so, whatever it does then: it %s",
+  async (_, refuse) => {
+    for (const reason of [EXPIRED, USED]) {
+      const send = await newPayment();
+      refuse();
+      expect(await codeOf(await send())).toBe("payment_invalid");
+      for (const settle of [refused(reason), 500]) {
+        const asked = answerAs({ verify: invalid(reason), settle });
+        expect([await codeOf(await send()), asked.settlements]).toEqual(["payment_invalid", 0]);
+      }
+      facilitator.setFault(null);
+    }
+  },
+);
+
+test("what was refused after a doubt is unpaid, also where it turns bad as it is sent again", async () => {
+  for (const reason of [EXPIRED, USED]) {
+    const send = await newPayment();
+    spoil(FAILED, EMPTY);
+    expect(await codeOf(await send())).toBe("payment_invalid");
+    spoil(refused(reason), reason);
+    expect(await untilKnown(send)).toBe("payment_invalid");
+  }
+});
+
+test("what was refused is not sent again so late that it could expire meanwhile", async () => {
+  const send = await newPayment(Math.floor(Date.now() / 1000) + 3600);
+  spoil(FAILED, EMPTY);
+  expect(await codeOf(await send())).toBe("payment_invalid");
+  server.advance(3_560_000);
+  spoil(FAILED, EXPIRED);
+  expect(await untilKnown(send)).toBe("payment_invalid");
+  facilitator.setFault(null);
+  expect(await untilKnown(send)).toBe("payment_invalid");
+  server.advance(-3_560_000);
+  expect(await untilKnown(send)).toBe("answered");
+});
 
 test("a payment that was refused buys its answer once it is good, and not while nobody can verify it", async () => {
   const send = await newPayment();

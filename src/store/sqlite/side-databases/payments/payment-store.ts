@@ -51,7 +51,8 @@ export function createPaymentStore(orm: Orm): PaymentStore {
         ...(settled.payer === null ? {} : { payer: settled.payer }),
       }),
 
-    release: (paymentId: string, reason: string): void => update(paymentId, { state: "released", reason }),
+    release: (paymentId: string, reason: string, isDoubtful: boolean): void =>
+      update(paymentId, { state: "released", reason, isDoubtful }),
 
     keepAnswer: (paymentId: string, answer: string): void => update(paymentId, { answer }),
 
