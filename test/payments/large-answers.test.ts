@@ -128,3 +128,51 @@ test("a place for a large answer rests for a second; the service itself waits fo
   await Promise.all(own);
   expect(begun).toBe(5);
 });
+
+test("however many addresses repeat large answers all the time, another's turn comes, four at a time in all", async () => {
+  const repetitions = createLargeRepetitions(handClock());
+  const going = Promise.withResolvers<void>();
+  let working = 0;
+  let workingMax = 0;
+  const repeat = (tenant: string) =>
+    repetitions.inPlace(tenant, async () => {
+      working += 1;
+      workingMax = Math.max(workingMax, working);
+      await going.promise;
+      working -= 1;
+      return tenant;
+    });
+  const many = Array.from({ length: 50 }, (_, n) => [repeat(`many ${n}`), repeat(`many ${n}`)]).flat();
+  const another = repeat("another");
+  going.resolve();
+  expect(await another).toBe("another");
+  await Promise.all(many);
+  expect([working, workingMax]).toEqual([0, 4]);
+});
+
+test("a wait for a place ends at its deadline, and leaves the place of its address to the next", async () => {
+  let late = new AbortController();
+  const repetitions = createLargeRepetitions(handClock(), () => late.signal);
+  const going = Promise.withResolvers<void>();
+  const others = ["1", "1", "2", "2"].map((tenant) => repetitions.inPlace(tenant, () => going.promise));
+  const waiting = ["one", "one"].map((tenant) => repetitions.inPlace(tenant, async () => "done"));
+  late.abort();
+  late = new AbortController();
+  const reason = expect.objectContaining({ code: "rate_limited" });
+  expect(await Promise.allSettled(waiting)).toEqual(Array(2).fill({ status: "rejected", reason }));
+  const next = repetitions.inPlace("one", async () => "done");
+  going.resolve();
+  expect(await next).toBe("done");
+  await Promise.all(others);
+});
+
+test("the addresses that are counted are bounded", async () => {
+  const clock = handClock();
+  const repetitions = createLargeRepetitions(clock);
+  const repeat = (tenant: string) => repetitions.inPlace(tenant, async () => tenant);
+  for (let n = 0; n < 1000; n += 1) await repeat(`${n}`);
+  await expect(repeat("late")).rejects.toMatchObject({ code: "rate_limited" });
+  expect(await repeat("1")).toBe("1");
+  clock.advance(1000);
+  expect(await repeat("late")).toBe("late");
+});
