@@ -17,8 +17,11 @@ export type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
 type Prepared = Awaited<ReturnType<PaidCall["work"]>>;
 type PreparedStream = Extract<Prepared, { kind: "stream" }>;
 
-/** The replies to a call after its settlement. What fails then is for the same payment to be sent again, not for another. */
-export type PaymentAnswers = {
+/**
+ * The replies to a call after its settlement. What fails then is for the same payment to be sent again, not for another.
+ * Disposed of once the answers of streams that have ended are kept.
+ */
+export type PaymentAnswers = AsyncDisposable & {
   /** The answer that the payment bought, with its receipt. */
   readonly first: (
     paying: PayingCall,
@@ -54,6 +57,7 @@ export function createPaymentAnswers({
 }: PaymentAnswersDependencies): PaymentAnswers {
   const repetitions = createLargeRepetitions(clock);
   const reportOf = createPaymentReports(clock, reportError);
+  const keeping = new Set<Promise<void>>();
 
   async function first(
     paying: PayingCall,
@@ -107,15 +111,18 @@ export function createPaymentAnswers({
     prepared: PreparedStream,
   ): PaidReply {
     const { kept, ...reply } = started(prepared, { ...payment, transaction });
-    const ended = kept
-      .then(async (answer) => {
-        if (answer === null) return;
-        const sealed = await sealKept(answer, paying, stepsInTurn(turns, payment.payer));
-        store.keepAnswer(payment.paymentId, sealed);
-      })
-      .catch(reportError);
-    reservations.holdUntil(payment.paymentId, ended);
+    const ended = kept.then((answer) => (answer === null ? undefined : keep(paying, payment, answer)));
+    reservations.holdUntil(payment.paymentId, ended.catch(reportError));
     return { ...reply, headers: { ...reply.headers, ...receiptHeaders(paying.sent, payment, transaction) } };
+  }
+
+  /** Keeps the answer of a stream that has ended, in turns. */
+  function keep(paying: PayingCall, { paymentId, payer }: Payment, answer: KeptAnswer): Promise<void> {
+    const kept = sealKept(answer, paying, stepsInTurn(turns, payer))
+      .then((sealed) => store.keepAnswer(paymentId, sealed))
+      .finally(() => keeping.delete(kept));
+    keeping.add(kept);
+    return kept;
   }
 
   /** Returns what a call is answered whose answer failed although it is paid for. Throws what no client repeats by itself. */
@@ -137,6 +144,9 @@ export function createPaymentAnswers({
     first: (paying, ...settled) => orDelayed(paying, first(paying, ...settled)),
     again: (paying, ...settled) => orDelayed(paying, again(paying, ...settled)),
     unsettled,
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(keeping);
+    },
   };
 }
 

@@ -233,7 +233,10 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
       return removeInSlices(remove, PRUNED_ROWS_MAX, signal);
     },
     stats: () => ({ inFlight: reservations.size(), unknown: poll.open() }),
-    [Symbol.asyncDispose]: () => poll[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await poll[Symbol.asyncDispose]();
+      await answers[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
 import type { Facilitator } from "../../src/payments/facilitator.ts";
+import type { KeptAnswer } from "../../src/payments/kept-answer.ts";
 import { createLargeRepetitions } from "../../src/payments/large-repetitions.ts";
 import { findNetwork } from "../../src/payments/networks.ts";
 import type { PaidCall } from "../../src/payments/paid-call.ts";
 import { createPayments } from "../../src/payments/payments.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { createFairTurns, type FairTurns } from "../../src/platform/fair-turns.ts";
+import type { PaymentStore } from "../../src/store/payment-port.ts";
 import { openPayments } from "../../src/store/sqlite/side-databases/payments/open-payments.ts";
 import { handClock } from "../billing/accounting.ts";
 import { until } from "../support/caller.ts";
@@ -21,17 +24,19 @@ const FACILITATOR: Facilitator = {
   feePayers: async () => null,
 };
 
-test("a large answer is kept and given again in turns of its payer, one step in each, and a small one at once", async () => {
-  using database = openPayments(null, systemClock);
+const CALL: Pick<PaidCall, "tenant" | "offer" | "request"> = {
+  tenant: "192.0.2.1",
+  offer: { resource: { url: "https://a.example/", description: "", mimeType: "" }, priceMicroUsd: 10_000 },
+  request: "asked",
+};
+
+/** Payments on a journal, whose facilitator takes all of them. */
+function openPaymentsOn(store: PaymentStore, turns: FairTurns) {
   const network = findNetwork("base");
   if (network === null) throw new Error("no network base");
-  let turns: string[] = [];
-  const payments = createPayments(
+  return createPayments(
     {
-      store: database.payments,
-      facilitator: FACILITATOR,
-      clock: systemClock,
-      turns: { turnOf: async (tenant) => void turns.push(tenant) },
+      ...{ store, facilitator: FACILITATOR, clock: systemClock, turns },
       reportError: (error) => expect(error).toBeNull(),
     },
     {
@@ -39,18 +44,21 @@ test("a large answer is kept and given again in turns of its payer, one step in 
       ...{ pollDelayMs: 60_000, inFlightMax: 9, inFlightPerPayerMax: 9 },
     },
   );
+}
+
+test("a large answer is kept and given again in turns of its payer, one step in each, and a small one at once", async () => {
+  using database = openPayments(null, systemClock);
+  let turns: string[] = [];
+  const payments = openPaymentsOn(database.payments, {
+    turnOf: async (tenant) => void turns.push(tenant),
+  });
   for (const { body, isLarge } of [
     { body: LARGE, isLarge: true },
     { body: "{}", isLarge: false },
   ]) {
     const call: PaidCall = {
+      ...CALL,
       headers: new Headers(),
-      tenant: "192.0.2.1",
-      offer: {
-        resource: { url: "https://a.example/", description: "", mimeType: "" },
-        priceMicroUsd: 10_000,
-      },
-      request: "asked",
       work: async () => ({ kind: "answer", status: 200, headers: {}, body }),
     };
     const { headers } = await payments.take(call);
@@ -64,6 +72,32 @@ test("a large answer is kept and given again in turns of its payer, one step in 
     }
   }
   await payments[Symbol.asyncDispose]();
+});
+
+test("the answer of a large stream that has ended is kept, though the service ends behind it", async () => {
+  using database = openPayments(null, systemClock);
+  const payments = openPaymentsOn(database.payments, createFairTurns(systemClock.monotonic));
+  const stream = Promise.withResolvers<KeptAnswer>();
+  const call: PaidCall = {
+    ...CALL,
+    headers: new Headers(),
+    work: async () => ({
+      kind: "stream",
+      start: () => ({ status: 200, headers: {}, body: "", kept: stream.promise }),
+      cancel: () => {},
+    }),
+  };
+  const { headers } = await payments.take(call);
+  const { payer: _, ...paying } = payFor(new Response("", { headers }));
+  let paymentId = "";
+  const onPayment = (id: string) => {
+    paymentId = id;
+  };
+  expect((await payments.take({ ...call, onPayment, headers: new Headers(paying) })).status).toBe(200);
+  expect(database.payments.answerLength(paymentId)).toBe(0);
+  stream.resolve({ status: 200, headers: {}, body: LARGE });
+  await payments[Symbol.asyncDispose]();
+  expect(database.payments.answerLength(paymentId)).toBeGreaterThan(0);
 });
 
 test("of large answers a client address is given two at a time again, and no payment has to be made anew", async () => {
