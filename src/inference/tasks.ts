@@ -9,6 +9,7 @@ import type { Clock } from "../platform/clock.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
 import { removeInSlices } from "../platform/slices.ts";
 import { AT_ONCE_BYTES_MAX, type Steps } from "../platform/steps.ts";
+import { StorageError } from "../store/storage-error.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
 import { createBoundedLoads } from "./bounded-loads.ts";
 import { taskJson } from "./task-json.ts";
@@ -44,6 +45,9 @@ export type TasksDependencies = {
   /** Returns the address of a task's status. */
   readonly statusUrlOf: (call: SentCall, taskId: string) => string;
 };
+
+/** What a try leaves a task: `unknown` where its payment may have been settled, `waiting` where it surely was not. */
+type Progress = "ended" | "waiting" | "unknown";
 
 /** The parts of a call that determine its answer. */
 export type SentCall = {
@@ -87,9 +91,9 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
   }
 
   /** Writes a task that runs; one that has failed runs again, as its payment was not charged and may still buy the answer. */
-  async function write(taskId: string, call: SentCall): Promise<void> {
+  async function write(taskId: string, call: SentCall): Promise<TaskRow> {
     const former = store.find(taskId);
-    if (former !== undefined && former.state !== "failed") return;
+    if (former !== undefined && former.state !== "failed") return former;
     const now = clock.now();
     // Also where both runs begin in the same millisecond, or the clock was set back.
     const createdAt = Math.max(now, (former?.createdAt ?? 0) + 1);
@@ -102,6 +106,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     } as const;
     const text = await step(() => JSON.stringify(call));
     store.begin(row, await texts.seal("call", row, text));
+    return row;
   }
 
   async function end(run: TaskRun, state: "done" | "failed", body: string): Promise<void> {
@@ -112,30 +117,44 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     store.end(run, { state, answer, at, expiresAt: at + KEPT_MS });
   }
 
-  /** Ends the run with a reply; false where the reply leaves the outcome open. */
-  async function settleWith(run: TaskRun, reply: PaidReply): Promise<boolean> {
+  /** Ends the run with a reply, unless that leaves the outcome open. */
+  async function settleWith(run: TaskRun, reply: PaidReply): Promise<Progress> {
     if (typeof reply.body !== "string") throw new Error("a task is no stream");
     // The next process continues the tasks that the end of this one interrupts.
-    if (stopping.signal.aborted && reply.status !== 200) return true;
-    // An upstream refuses a call by 409, too, which it would do again.
-    if (reply.status === 503 || (reply.status === 409 && codeOf(reply) === "payment_in_use")) return false;
+    if (stopping.signal.aborted && reply.status !== 200) return "ended";
+    const open = openProgress(reply);
+    if (open !== null) return open;
     await end(run, reply.status === 200 ? "done" : "failed", reply.body);
-    return true;
+    return "ended";
+  }
+
+  /** What could not be read or written is tried again: the payment may have been settled. */
+  async function orUnknown(trying: Promise<Progress>): Promise<Progress> {
+    return trying.catch((error: unknown) => {
+      if (!(error instanceof StorageError)) throw error;
+      if (!stopping.signal.aborted) reportError(error);
+      return "unknown";
+    });
   }
 
   /** Sends the payment again until its outcome is known: what may have been paid is not given up for being late. */
   async function goOn(row: TaskRow): Promise<void> {
-    const { createdAt, expiresAt } = row;
     for (let unknown = 0; !stopping.signal.aborted; ) {
-      const reply = await sendAgain(row);
-      if (await settleWith(row, reply)) return;
-      const now = clock.now();
-      if (now >= expiresAt) return;
-      const isUnknown = codeOf(reply) === "settlement_unknown";
-      if (now - createdAt > RUNNING_MS_MAX && !isUnknown) return end(row, "failed", LATE);
+      const progress = await orUnknown(tryAgain(row));
+      if (progress === "ended" || clock.now() >= row.expiresAt) return;
+      const isUnknown = progress === "unknown";
       await pause(isUnknown ? Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** unknown) : RETRY_MS, stopping.signal);
       unknown = isUnknown ? unknown + 1 : 0;
     }
+  }
+
+  async function tryAgain(row: TaskRow): Promise<Progress> {
+    const progress = await settleWith(row, await sendAgain(row));
+    const now = clock.now();
+    const isLate = now - row.createdAt > RUNNING_MS_MAX && now < row.expiresAt;
+    if (progress !== "waiting" || !isLate) return progress;
+    await end(row, "failed", LATE);
+    return "ended";
   }
 
   /** Sends the payment of a stored call again. Between two tries its call is on the disk alone: there may be thousands. */
@@ -172,7 +191,8 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
   function asFailure(error: unknown): PaidReply {
     const isKnown = error instanceof ApiError;
     if (!isKnown && !stopping.signal.aborted) reportError(error);
-    const { status, code, message } = isKnown ? error : new ApiError("internal_error");
+    const unknown = error instanceof StorageError ? "storage_unavailable" : "internal_error";
+    const { status, code, message } = isKnown ? error : new ApiError(unknown);
     return { status, headers: {}, body: JSON.stringify({ error: { code, message } }) };
   }
 
@@ -195,7 +215,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     async take(call) {
       const sent = sentCall(call);
       let release = () => {};
-      let taskId: string | null = null;
+      let row: TaskRow | null = null;
       const accepted = Promise.withResolvers<PaidReply>();
       const acceptedReply = (id: string): PaidReply => ({
         status: 202,
@@ -214,23 +234,18 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
         work: async (payment) => {
           const id = idOf(payment.paymentId, sent);
           release = hold(payment.payer, Math.max(TASK_BYTES_MIN, sent.request.length));
-          await write(id, sent);
-          taskId = id;
+          row = await write(id, sent);
           accepted.resolve(acceptedReply(id));
           return work(payment);
         },
       });
       const taken = taking.then(async (reply) => {
-        if (reply.status !== 200 || taskId !== null) return reply;
         // Settled only now, or before: the task that has failed for want of the payment has its answer.
-        const id = idOf(paymentId, sent);
-        await write(id, sent);
-        taskId = id;
+        if (reply.status === 200) row ??= await write(idOf(paymentId, sent), sent);
         return reply;
       });
       const ended = taken.catch(asFailure).then(async (reply) => {
-        const row = taskId === null ? undefined : store.find(taskId);
-        if (row !== undefined && !(await settleWith(row, reply))) await goOn(row);
+        if (row !== null && (await orUnknown(settleWith(row, reply))) !== "ended") await goOn(row);
       });
       follow(ended.finally(() => release()));
       const first = await Promise.race([accepted.promise, taken]);
@@ -270,6 +285,16 @@ const LOST: PaidReply = {
 const LATE = JSON.stringify({
   error: { code: "upstream_failed", message: "The task was not done in time. Nothing was charged." },
 });
+
+/** Returns what a reply leaves a task that has not ended with it; null where it has. */
+function openProgress(reply: PaidReply): Progress | null {
+  // Others may be megabytes.
+  if (reply.status !== 503 && reply.status !== 409) return null;
+  const code = codeOf(reply);
+  // An upstream refuses a call by 409, too, which it would do again.
+  if (reply.status === 409) return code === "payment_in_use" ? "waiting" : null;
+  return code === "settlement_unknown" || code === "storage_unavailable" ? "unknown" : "waiting";
+}
 
 /** Returns the code of a refusal. */
 function codeOf({ body }: PaidReply): unknown {

@@ -7,6 +7,8 @@ import { createTasks } from "../../src/inference/tasks.ts";
 import type { PaidCall, PaidReply, Payment } from "../../src/payments/paid-call.ts";
 import { createSteps } from "../../src/platform/steps.ts";
 import { openInferenceDatabase } from "../../src/store/sqlite/side-databases/inference/open-inference.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
+import type { TaskStore } from "../../src/store/task-port.ts";
 import { handClock } from "../billing/accounting.ts";
 import { until } from "../support/caller.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -40,6 +42,8 @@ type Replies = (call: PaidCall) => PaidReply | Promise<PaidReply>;
 
 type TaskOptions = {
   readonly dataDir?: string | null;
+  /** What of the store fails. */
+  readonly broken?: (store: TaskStore) => Partial<TaskStore>;
   /** What a pause waits for, beside its time. */
   readonly pause?: (signal: AbortSignal) => Promise<void>;
 };
@@ -50,14 +54,14 @@ function inOrder(...replies: PaidReply[]): Replies {
 }
 
 /** Tasks whose payments have these replies, each after its work. Each request has a payment; pauses pass at once. */
-function openTasks(replyTo: Replies, { dataDir = null, pause }: TaskOptions = {}) {
+function openTasks(replyTo: Replies, { dataDir = null, broken, pause }: TaskOptions = {}) {
   const clock = handClock();
   const database = openInferenceDatabase(dataDir, clock);
   const waits: number[] = [];
   const problems: unknown[] = [];
   const work: PaidCall["work"] = async () => ({ kind: "answer", status: 200, headers: {}, body: "{}" });
   const tasks = createTasks({
-    store: database.tasks,
+    store: { ...database.tasks, ...broken?.(database.tasks) },
     payments: {
       async take(call) {
         await call.work({ ...PAYMENT, paymentId: call.request, payer: call.headers.get("x-payment") ?? "" });
@@ -115,6 +119,37 @@ test("a task goes on where its payment is in use, and fails where the upstream r
   const taskId = await world.end(callTo("http://localhost/"));
   expect(world.waits).toEqual([2]);
   expect(await world.found(taskId)).toMatchObject({ status: "failed", error: { code: "invalid_request" } });
+});
+
+/** Returns a function that fails a number of times before it does its work. */
+function failing<Values extends unknown[], Result>(times: number, work: (...values: Values) => Result) {
+  let left = times;
+  return (...values: Values): Result => {
+    left -= 1;
+    if (left >= 0) throw new StorageError("the disk fails");
+    return work(...values);
+  };
+}
+
+test("a task goes on where its call or its payment cannot be read, or its end cannot be written", async () => {
+  const busy = refusal(503, "overloaded");
+  // Behind ten failures it is later than a task may be that waits for others.
+  for (const { times, waits } of [
+    { times: 2, waits: [2] },
+    { times: 10, waits: [2, 4, 8, 16, 32, 64, 128, 256, 300] },
+  ]) {
+    for (const open of [
+      () => openTasks(inOrder(busy), { broken: ({ callOf }) => ({ callOf: failing(times - 1, callOf) }) }),
+      () => openTasks(failing(times, inOrder())),
+      () => openTasks(inOrder(), { broken: ({ end }) => ({ end: failing(times, end) }) }),
+    ]) {
+      await using world = open();
+      const taskId = await world.end(callTo("http://localhost/"));
+      expect(await world.found(taskId)).toMatchObject({ status: "done", answer: { id: "chatcmpl-1" } });
+      expect(world.waits).toEqual(waits);
+      expect([...new Set(world.problems.map(String))]).toEqual(["StorageError: the disk fails"]);
+    }
+  }
 });
 
 test("no two texts of a task have one key, though it runs again in the same millisecond", async () => {
