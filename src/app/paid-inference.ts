@@ -57,6 +57,7 @@ export function openPaidRoutes(
       reportError,
       step,
       room: createFairShares(taskBytes(bodyBytesMax)),
+      addressRoom: createFairShares(taskBytes(bodyBytesMax)),
       pause,
       workOf: taskWork(chatWork, taskTariff, step),
       statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
@@ -87,7 +88,7 @@ export function openPaidRoutes(
 
 /**
  * Bytes of the calls of tasks that have not ended, as much as bodies of other calls take: 64 MB or 8 of the largest, one
- * payer alone half of it; each further one has room for one of the largest with its address.
+ * payer or client address alone half of it; each further one has room for one of the largest with its address.
  */
 function taskBytes(bodyBytesMax: number) {
   const capacity = Math.max(8 * bodyBytesMax, 67_108_864);

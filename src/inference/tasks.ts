@@ -38,6 +38,8 @@ export type TasksDependencies = {
   readonly step: Steps;
   /** The bytes of the calls of tasks that have not ended, shared among payers. */
   readonly room: Pick<FairShares, "take" | "release">;
+  /** The same bytes, shared among client addresses: anyone has as many payers as wallets. */
+  readonly addressRoom: Pick<FairShares, "take" | "release">;
   /** Resolves after a time, or once the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Creates the work of a stored call. */
@@ -71,7 +73,7 @@ const PRUNED_ROWS_MAX = 100;
 const PAYMENT_HEADERS = ["payment-signature", "x-payment"];
 
 export function createTasks(dependencies: TasksDependencies): Tasks {
-  const { store, payments, clock, secret, reportError, step, room, pause } = dependencies;
+  const { store, payments, clock, secret, reportError, step, room, addressRoom, pause } = dependencies;
   const texts = createTaskTexts(secret, step);
   const continued = createBoundedLoads(CONTINUED_BYTES_MAX);
   const repetitions = createLargeRepetitions(clock);
@@ -203,12 +205,17 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     return sealed !== null && texts.bytesOf("answer", row, sealed) > AT_ONCE_BYTES_MAX;
   }
 
-  /** Counts a task until it is released. Throws `overloaded` where the payer has no room left. */
-  function hold(payer: string, bytes: number): () => void {
-    if (!room.take(payer, bytes)) {
-      throw new ApiError("overloaded", "Too many tasks are under way; try again once some have ended.");
+  /** Counts a task until it is released. Throws `overloaded` where its payer or its client's address has no room left. */
+  function hold(payer: string, address: string, bytes: number): () => void {
+    const isHeld = room.take(payer, bytes);
+    if (isHeld && addressRoom.take(address, bytes)) {
+      return () => {
+        room.release(payer, bytes);
+        addressRoom.release(address, bytes);
+      };
     }
-    return () => room.release(payer, bytes);
+    if (isHeld) room.release(payer, bytes);
+    throw new ApiError("overloaded", "Too many tasks are under way; try again once some have ended.");
   }
 
   return {
@@ -233,7 +240,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
         },
         work: async (payment) => {
           const id = idOf(payment.paymentId, sent);
-          release = hold(payment.payer, Math.max(TASK_BYTES_MIN, sent.request.length));
+          release = hold(payment.payer, call.tenant ?? "", Math.max(TASK_BYTES_MIN, sent.request.length));
           row = await write(id, sent);
           accepted.resolve(acceptedReply(id));
           return work(payment);

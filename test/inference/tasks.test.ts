@@ -18,7 +18,7 @@ const PAYMENT: Payment = {
   ...{ asset: "0xc", amountMicroUsd: 10_000, nonce: "0xd" },
 };
 const MEGABYTE = 1_048_576;
-/** Half of it is one payer's. */
+/** Half of it is one payer's, or one client address's. */
 const ROOM_BYTES = 8 * MEGABYTE;
 const SECRET = "a".repeat(64);
 const DONE: PaidReply = { status: 200, headers: {}, body: '{"id":"chatcmpl-1"}' };
@@ -31,8 +31,9 @@ const refusal = (status: number, code: string): PaidReply => ({
 
 const callTo = (
   url: string,
-  { request = "call", payer = "0xa" } = {},
-): Pick<PaidCall, "offer" | "headers" | "request"> => ({
+  { request = "call", payer = "0xa", tenant = "192.0.2.1" } = {},
+): Pick<PaidCall, "offer" | "headers" | "request" | "tenant"> => ({
+  tenant,
   headers: new Headers({ "X-Payment": payer }),
   offer: { resource: { url, description: "", mimeType: "" }, priceMicroUsd: 10_000 },
   request,
@@ -72,6 +73,7 @@ function openTasks(replyTo: Replies, { dataDir = null, broken, pause }: TaskOpti
     secret: SECRET,
     step: createSteps(() => performance.now()),
     room: createFairShares({ capacity: ROOM_BYTES, ratio: 1, guaranteed: 0 }),
+    addressRoom: createFairShares({ capacity: ROOM_BYTES, ratio: 1, guaranteed: 0 }),
     reportError: (error) => problems.push(error),
     async pause(ms, signal) {
       waits.push(ms / 1_000);
@@ -189,10 +191,14 @@ test("tasks whose texts were encrypted by a former version are continued, and re
   expect(world.problems).toEqual([]);
 });
 
-test("the calls of tasks are bounded in bytes and in number until they end, each payer by its share, and refused before", async () => {
-  for (const { bytes, taken } of [
-    { bytes: MEGABYTE, taken: 4 },
-    { bytes: 1, taken: 256 },
+test("the calls of tasks are bounded in bytes and in number until they end, each payer and each address by its share, and refused before", async () => {
+  const ofOne = { payerOf: () => "0xa", tenantOf: () => "192.0.2.1" };
+  for (const { bytes, taken, payerOf, tenantOf } of [
+    { ...ofOne, bytes: MEGABYTE, taken: 4 },
+    { ...ofOne, bytes: 1, taken: 256 },
+    // Wallets are cheap, and so are addresses to who has them.
+    { ...ofOne, bytes: MEGABYTE, taken: 4, payerOf: (n: number) => `0xa${n}` },
+    { ...ofOne, bytes: MEGABYTE, taken: 4, tenantOf: (n: number) => `198.51.100.${n}` },
   ]) {
     const outcome = Promise.withResolvers<void>();
     // The facilitator does not answer: half of them are in work, the others wait to be tried again.
@@ -205,13 +211,16 @@ test("the calls of tasks are bounded in bytes and in number until they end, each
     );
     using end = new DisposableStack();
     end.defer(outcome.resolve);
-    const take = (n: number, payer: string) => {
+    const take = (n: number, payer: string, tenant: string) => {
       const request = `${n % 2}${payer}${n} `.padEnd(bytes, "x");
-      return world.tasks.take({ ...callTo("http://localhost/", { request, payer }), work: world.work });
+      return world.tasks.take({
+        ...callTo("http://localhost/", { request, payer, tenant }),
+        work: world.work,
+      });
     };
-    for (let n = 0; n < taken; n += 1) expect((await take(n, "0xa")).status).toBe(202);
-    await expect(take(taken, "0xa")).rejects.toMatchObject({ code: "overloaded" });
-    expect((await take(0, "0xb")).status).toBe(202);
+    for (let n = 0; n < taken; n += 1) expect((await take(n, payerOf(n), tenantOf(n))).status).toBe(202);
+    await expect(take(taken, payerOf(taken), tenantOf(taken))).rejects.toMatchObject({ code: "overloaded" });
+    expect((await take(0, "0xb", "192.0.2.2")).status).toBe(202);
     expect(world.problems).toEqual([]);
   }
 });
