@@ -15,7 +15,6 @@ import { removeInSlices } from "../platform/slices.ts";
 import { createSteps } from "../platform/steps.ts";
 import { SCAN_AGENT } from "../scan/probe.ts";
 import { createRunningScans, type RunningScans } from "../scan/running-scans.ts";
-import { listedHost, scannedListing } from "../scan/scanned-listing.ts";
 import { createScan, type ScanResult } from "../scan/scans.ts";
 import type { ScanStore } from "../store/scan-port.ts";
 import { openScans } from "../store/sqlite/side-databases/scans/open-scans.ts";
@@ -24,6 +23,7 @@ import { directoryCheck } from "./directory-check.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import { openScannedDirectory } from "./scanned-directory.ts";
+import { createScannedHosts } from "./scanned-hosts.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
 import type { ScanServiceConfig } from "./service-settings.ts";
@@ -70,6 +70,8 @@ async function openScanService(
   stack.defer(() => database[Symbol.dispose]());
   const { scans: store } = database;
   const lists = await openScannedDirectory(config, platform, store, stack);
+  const { judgeUrl, allowPrivate: anyPort } = config;
+  const hosts = createScannedHosts({ store, changed: lists.changed }, { judgeUrl, anyPort });
   const newId = (prefix: string) => `${prefix}${Buffer.from(platform.randomBytes(12)).toString("hex")}`;
   const targetRules = targetRulesOf(config);
   const step = createSteps(clock.monotonic);
@@ -86,13 +88,7 @@ async function openScanService(
       signingKey: kernel.signingKey,
       randomName: () => newId("assay-"),
       step,
-      onScanned: (evidence, scored) => {
-        const host = listedHost(evidence, { anyPort: config.allowPrivate });
-        if (host === null) return;
-        const listing = scannedListing(evidence, scored, config.judgeUrl);
-        store.list(host, listing === null ? null : JSON.stringify(listing));
-        lists.changed();
-      },
+      onScanned: hosts.scanned,
     },
     { allowPrivate: config.allowPrivate },
   );
