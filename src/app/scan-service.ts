@@ -23,7 +23,7 @@ import { directoryCheck } from "./directory-check.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import { openScannedDirectory } from "./scanned-directory.ts";
-import { createScannedHosts } from "./scanned-hosts.ts";
+import { createScannedHosts, type ScannedHosts } from "./scanned-hosts.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
 import type { ScanServiceConfig } from "./service-settings.ts";
@@ -72,6 +72,7 @@ async function openScanService(
   const lists = await openScannedDirectory(config, platform, store, stack);
   const { judgeUrl, allowPrivate: anyPort } = config;
   const hosts = createScannedHosts({ store, changed: lists.changed }, { judgeUrl, anyPort });
+  removeFormerListings(hosts, platform, stack);
   const newId = (prefix: string) => `${prefix}${Buffer.from(platform.randomBytes(12)).toString("hex")}`;
   const targetRules = targetRulesOf(config);
   const step = createSteps(clock.monotonic);
@@ -112,6 +113,17 @@ async function openScanService(
     ],
     checks: { reports: databaseCheck(database, clock), ...checksOf(runningScans, lists) },
   };
+}
+
+function removeFormerListings(
+  hosts: Pick<ScannedHosts, "removeFormer">,
+  { clock, log }: Pick<Platform, "clock" | "log">,
+  stack: AsyncDisposableStack,
+): void {
+  const ended = new AbortController();
+  stack.defer(() => ended.abort());
+  const reportError = (error: unknown) => log.error("removing former listings failed", errorFacts(error));
+  void hosts.removeFormer(clock.now(), ended.signal).catch(reportError);
 }
 
 function repeatPruning(

@@ -17,6 +17,7 @@ import { canonicalJson } from "../../src/signing/canonical-json.ts";
 import type { PublicKey } from "../../src/signing/signing-key.ts";
 import { openScans } from "../../src/store/sqlite/side-databases/scans/open-scans.ts";
 import { until } from "../support/caller.ts";
+import { listing } from "../support/directory.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
 import { type MadeUpFacilitator, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
@@ -320,6 +321,25 @@ test("scanned hosts are listed in the export and in the changes", async () => {
     await server.call("/v1/changes"),
   );
   expect(changes).toMatchObject([{ op: "upsert", host: "good.example" }]);
+});
+
+test("a host that a former version listed by a scan of another port leaves the directory with the start", async () => {
+  using folder = temporaryFolder("former-listings");
+  const former = openScans(folder.path, systemClock);
+  for (const [n, port] of ["", ":8443"].entries()) {
+    const record = listing(n);
+    const url = `https://${record.host}${port}/v1/run`;
+    const judged_by = `https://judge.example/v1/check?resource=${encodeURIComponent(url)}`;
+    const resources = record.resources.map((resource) => ({ ...resource, url }));
+    former.scans.list(record.host, JSON.stringify({ ...record, resources, judged_by }));
+  }
+  former[Symbol.dispose]();
+  await using server = await start({ DATA_DIR: folder.path, SCAN_ALLOW_PRIVATE: "false" });
+  await until("the removal", async () => {
+    const text = await (await server.call("/v1/directory/export")).text();
+    const hosts = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).host]));
+    return JSON.stringify(hosts) === JSON.stringify([listing(0).host]);
+  });
 });
 
 test("it describes itself: valid OpenAPI with prices, a manifest, and what agents look for", async () => {
