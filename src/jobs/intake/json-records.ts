@@ -1,4 +1,4 @@
-import { parseJson } from "../../platform/json-value.ts";
+import { isObject } from "../../platform/json-value.ts";
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
@@ -10,7 +10,7 @@ import {
   OPEN_OBJECT,
   QUOTE,
 } from "./json-input.ts";
-import { hasWrongType, identityOf, TYPE_DEMAND } from "./line-records.ts";
+import { faultOf, hasWrongType, identityOf, parseItem, TYPE_DEMAND } from "./line-records.ts";
 import {
   notUtf8,
   RECORD_BYTES_MAX,
@@ -96,8 +96,8 @@ export async function readJsonRecords(
     }
     const text = utf8TextOf(span);
     if (text === null) return NOT_UTF8;
-    const value = parseJson(text);
-    return value === undefined ? NOT_JSON : { value };
+    const value = parseItem(text);
+    return faultOf(value) === null ? { value } : NOT_JSON;
   }
 
   async function readItems(): Promise<Refusal | null> {
@@ -127,8 +127,9 @@ export async function readJsonRecords(
     }
     const text = utf8TextOf(span);
     if (text === null) return notUtf8(items + 1);
-    const value = parseJson(text);
-    if (value === undefined) return { code: "invalid_json", message: `items[${items}] is not valid JSON.` };
+    const value = parseItem(text);
+    const fault = faultOf(value);
+    if (fault !== null) return { code: "invalid_json", message: `items[${items}] ${fault}` };
     if (hasWrongType(value)) return invalid(`items[${items}] (row ${items + 1}): ${TYPE_DEMAND}`).refusal;
     const identity = identityOf(value, "value", true);
     if (identity === null) {
@@ -136,7 +137,9 @@ export async function readJsonRecords(
       return invalid(`items[${items}] (row ${items + 1}) ${demand}`).refusal;
     }
     if (typeof value !== "string") firstObject ??= items;
-    return sink.takeText("ndjson", JSON.stringify(value), identity);
+    // What else an object holds is never read, and may take very long to write: a nest with the name toJSON does.
+    const kept = isObject(value) ? { type: value.type, value: value.value } : value;
+    return sink.takeText("ndjson", JSON.stringify(kept), identity);
   }
 
   async function closing(): Promise<JsonOutcome> {

@@ -1,6 +1,6 @@
 import type { BatchKind } from "../../batch/messages.ts";
 import { DOCUMENT_TYPES, isDocumentType } from "../../contract/words.ts";
-import { isObject, parseJson } from "../../platform/json-value.ts";
+import { isObject, parseJson, TOO_DEEP, TOO_MANY_VALUES } from "../../platform/json-value.ts";
 import { ITEM_FIELDS } from "./item-fields.ts";
 import {
   eachLine,
@@ -15,6 +15,10 @@ import {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
+/** Values of an item. */
+const VALUES_MAX = 500_000;
+/** Nesting of an item, as of other bodies. */
+const DEPTH_MAX = 512;
 
 /** Reads one item a line. Blank lines are passed over. */
 export function readTextRecords(
@@ -42,8 +46,9 @@ export function readNdjsonRecords(
     }
     const text = utf8TextOf(line);
     if (text === null) return notUtf8(row);
-    const value = parseJson(text);
-    if (value === undefined) return { code: "invalid_json", message: `Line ${number} is not valid JSON.` };
+    const value = parseItem(text);
+    const fault = faultOf(value);
+    if (fault !== null) return { code: "invalid_json", message: `Line ${number} ${fault}` };
     if (isTyped && hasWrongType(value)) {
       return { code: "invalid_request", message: `Row ${row} (line ${number}): ${TYPE_DEMAND}` };
     }
@@ -54,6 +59,19 @@ export function readNdjsonRecords(
     }
     return sink.takeText("ndjson", text.trim(), identity);
   });
+}
+
+/** Parses an item, or what stands beside the items. `faultOf` says why the value is none. */
+export function parseItem(text: string): unknown {
+  return parseJson(text, VALUES_MAX, DEPTH_MAX);
+}
+
+/** Returns why a value of `parseItem` is refused, or null. */
+export function faultOf(value: unknown): string | null {
+  if (value === undefined) return "is not valid JSON.";
+  if (value === TOO_DEEP) return `is nested more than ${DEPTH_MAX} deep.`;
+  if (value === TOO_MANY_VALUES) return `holds more than ${VALUES_MAX} values.`;
+  return null;
 }
 
 /**
