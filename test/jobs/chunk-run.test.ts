@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Chunk, VerifiedChunk } from "../../src/batch/messages.ts";
 import type { Meter } from "../../src/billing/meter.ts";
+import { type ChunkFacts, createChunkFacts } from "../../src/jobs/chunks/chunk-facts.ts";
 import { createChunkRun } from "../../src/jobs/chunks/chunk-run.ts";
 import type { OpenTask } from "../../src/jobs/chunks/chunk-work.ts";
 import type { Job } from "../../src/jobs/job.ts";
@@ -22,9 +23,13 @@ const claimedChunk = (n: number, duplicates: Uint8Array | null = null): ClaimedC
   ...{ rowsDone: 0, attempt: 1 },
 });
 
+const FACTS: ChunkFacts = { groupOf: () => ({ name: "1", find: () => null }), failuresExpireMs: () => 0 };
+
 /** Chunks of an account with `units` units left, which are opened when the test says so. */
-function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
+function chunksWith(units: number, pace: () => Promise<void> = async () => {}, facts = FACTS) {
   let left = units;
+  /** Each chunk has a domain of its own. */
+  let domainsBefore = 0;
   const finished: FinishedChunk[] = [];
   const kept: number[] = [];
   const opening: (() => void)[] = [];
@@ -44,7 +49,10 @@ function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
     },
   } as unknown as Pick<Meter, "enter" | "reserve" | "unitsLeft">;
   const pool = {
-    async runTwice(_: string, { distinctMax, duplicates, uncheckedIn }: OpenTask) {
+    async runTwice(task: string, { distinctMax, duplicates, uncheckedIn }: OpenTask) {
+      if (task === "packJobResults") {
+        return { body: new Uint8Array(1), lineBytes: 0, unchecked: 0, counts: {} };
+      }
       const { promise, resolve } = Promise.withResolvers<void>();
       opening.push(resolve);
       await promise;
@@ -53,7 +61,15 @@ function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
         { length: Math.min(ROWS, (uncheckedIn === null ? distinctMax : ROWS) + repeats.length) },
         (__, row) => row,
       );
-      return { chunk: { count: rows.length, duplicates: repeats } as unknown as Chunk, rows };
+      domainsBefore += 1;
+      return {
+        chunk: {
+          ...{ count: rows.length, duplicates: repeats, domainNumbers: new Uint32Array(1) },
+          newDomains: `${domainsBefore}.com`,
+        } as unknown as Chunk,
+        rows,
+        place: { id: "1.1", domainsBefore: domainsBefore - 1 },
+      };
     },
   } as unknown as JobPool;
   const run = createChunkRun({
@@ -70,7 +86,7 @@ function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
           } as VerifiedChunk;
         },
     },
-    facts: { groupOf: () => ({ name: "1", find: () => null }), failuresExpireMs: () => 0 },
+    facts,
     meter,
     threads: 2,
     pace,
@@ -141,4 +157,27 @@ test("a second look-up that the units left do not pay for is left out", async ()
   while (opening.length === 0) await nextTurn();
   opening[0]?.();
   expect([await again, kept, finished]).toEqual(["finished", [3], []]);
+});
+
+test("a second look-up that is left out has its domains looked up, which the chunks behind it have by number", async () => {
+  const asked: string[] = [];
+  const facts = createChunkFacts({
+    gatherFacts: () => async (chunk) => {
+      asked.push(chunk.newDomains);
+      return { buffers: [], offsets: new SharedArrayBuffer(0) };
+    },
+    ...{ clock: { monotonic: () => 1_000 }, lookupTimeoutMs: 50, failureMaxMs: 30_000 },
+  });
+  const { run, opening, give, finished, kept } = chunksWith(ROWS - 1, undefined, facts);
+  const again = (n: number) => run({ ...claimedChunk(n), rowsDone: ROWS }, { ...JOB, round: 2 });
+  const left = again(0);
+  while (opening.length === 0) await nextTurn();
+  opening[0]?.();
+  expect([await left, kept]).toEqual(["finished", [0]]);
+  give(1);
+  const paid = again(1);
+  while (opening.length === 1) await nextTurn();
+  opening[1]?.();
+  expect([await paid, finished.map(({ n }) => n)]).toEqual(["finished", [1]]);
+  expect(asked).toEqual(["1.com", "2.com"]);
 });

@@ -165,14 +165,15 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
         { ...storedChunk(job, claimed), ...task, numbering: group.name },
         options,
       );
-      if (!isFirst && opened.chunk.count - opened.chunk.duplicates.length > paid) {
-        await keepUnchecked(job, claimed);
-        return "kept";
-      }
+      // The thread has numbered the domains: they are looked up also where the chunk is left out, for those behind it.
       const found = group.find(opened);
       // `verify` rethrows it; without this a reservation that throws first would leave it unhandled.
       found?.catch(() => undefined);
       const { chunk, rows } = opened;
+      if (!isFirst && chunk.count - chunk.duplicates.length > paid) {
+        await keepUnchecked(job, claimed);
+        return "kept";
+      }
       reservation ??= hold(job, chunk.count - chunk.duplicates.length);
       return { rows, verified: await verify(job, opened, found, options), reservation };
     } catch (error) {
