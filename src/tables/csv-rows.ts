@@ -33,15 +33,30 @@ export async function csvRows(
   return { columns: names, delimiter, hint, runs: runs(), chosen: { number: index + 1, header } };
 }
 
-/** Reads enough records to find the column in, or all; complete runs, so that none is lost. */
+/** Characters of records that the column is found in: as much as is read of a CSV for its form. */
+const SAMPLE_CHARS = 262_144;
+
+/**
+ * Reads enough records to find the column in, or all; complete runs, so that none is lost. A header that is longer than
+ * `SAMPLE_CHARS` comes with a row.
+ */
 export async function firstRecords(records: AsyncIterator<Records>): Promise<Records> {
   const first: (readonly string[])[] = [];
-  while (first.length <= SAMPLE_ROWS) {
+  let chars = 0;
+  while (first.length <= SAMPLE_ROWS && (first.length < 2 || chars < SAMPLE_CHARS)) {
     const { done, value } = await records.next();
     if (done === true) break;
-    for (const record of value) first.push(record);
+    for (const record of value) {
+      first.push(record);
+      chars += charsOf(record);
+    }
   }
   return first;
+}
+
+/** Characters of a record with its delimiters: cells take memory also where they are empty. */
+function charsOf(record: readonly string[]): number {
+  return record.reduce((chars, cell) => chars + cell.length, record.length);
 }
 
 async function* noRows(): AsyncGenerator<readonly Row[]> {}

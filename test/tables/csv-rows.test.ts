@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { csvRecords } from "../../src/tables/csv-rows.ts";
+import { csvRecords, firstRecords } from "../../src/tables/csv-rows.ts";
 
 const FORM = { delimiter: ",", lineEnds: ["\n"], rowsBefore: 0 };
 const PIECE_CHARS = 65_536;
@@ -31,6 +31,24 @@ test("cells that begin with a quote and contain a line end are read as they are,
 test("a quote that is never closed is found behind thousands of such cells", async () => {
   const text = `${rowsOf(quotedCells(5_000))}"no end,b\nc"d,e\n`;
   await expect(cellsOf(text)).rejects.toThrow("a quote is opened in row 501 and never closed there");
+});
+
+test("the column is looked for in 262,144 characters of records, and in a row besides a longer header", async () => {
+  let read = 0;
+  async function* recordsOf(cells: readonly string[]) {
+    for (read = 0; read < 500; ) {
+      read += 1;
+      yield [[...cells]];
+    }
+  }
+  const lengths = [["a"], ["x".repeat(99_999)], new Array(100_000).fill(""), ["x".repeat(400_000)]];
+  const counts: number[] = [];
+  for (const cells of lengths) {
+    const first = await firstRecords(recordsOf(cells));
+    expect(first.length).toBe(read);
+    counts.push(read);
+  }
+  expect(counts).toEqual([201, 3, 3, 2]);
 });
 
 test("8 times as many such cells in a piece take at most 24 times as long", async () => {
