@@ -1,12 +1,10 @@
-import { type CsvError, type Parser, parse } from "csv-parse";
+import { type CsvError, parse } from "csv-parse";
 import type { BatchKind } from "../batch/messages.ts";
 import { type ColumnOptions, chooseColumn, SAMPLE_ROWS } from "./column.ts";
 import { type CsvForm, csvFormOf } from "./csv-form.ts";
+import { createRecordCollector, type Records, RowError } from "./record-collector.ts";
 import { LINE_CHARS_MAX, prepend, type Row, type Rows } from "./rows.ts";
 import { TableError } from "./table-error.ts";
-
-/** Records, each a list of cells. */
-export type Records = readonly (readonly string[])[];
 
 /** Returns the rows of a CSV file. Delimiter, header and column are detected where they are not named. */
 export async function csvRows(
@@ -84,104 +82,50 @@ export async function* csvRecords(
     skip_empty_lines: true,
     max_record_size: LINE_CHARS_MAX,
   });
-  const collector = createCollector(parser);
+  const collector = createRecordCollector(parser, lineEnds);
   const failed = new Promise<never>((_, reject) => parser.once("error", reject));
   const ended = new Promise<void>((resolve) => parser.once("end", resolve));
   failed.catch(() => undefined);
-  let before = "";
-  const takeRecords = (piece: string) => {
-    const records = collector.take(before, piece);
-    before = piece;
-    return records;
-  };
   try {
     for await (const piece of text) {
       if (piece === "") continue;
+      collector.add(piece);
       await Promise.race([new Promise((resolve) => parser.write(piece, resolve)), failed]);
-      yield takeRecords(piece);
+      yield collector.take();
       collector.throwFault();
     }
     parser.end();
     await Promise.race([ended, failed]);
-    yield takeRecords("");
+    yield collector.take();
     collector.throwFault();
   } catch (error) {
-    if (!isCsvError(error) && !(error instanceof OpenQuoteError)) throw error;
-    yield takeRecords("");
+    if (!isCsvError(error) && !(error instanceof RowError)) throw error;
+    yield collector.take();
     throw new TableError(`${name} is not CSV: ${faultOf(collector.fault() ?? error, rowsBefore)}.`);
   }
 }
-
-/** A quote is opened in one row and closed inside another. */
-class OpenQuoteError extends Error {
-  override readonly name = "OpenQuoteError";
-  readonly row: number;
-
-  constructor(row: number) {
-    super();
-    this.row = row;
-  }
-}
-
-/**
- * Collects the records of a parser, up to the first in which an unclosed quote has swallowed rows. The parser takes
- * such a quote for a character of the cell, which then begins with a quote and contains a line end.
- */
-function createCollector(parser: Parser) {
-  let records: { readonly cells: readonly string[]; readonly row: number }[] = [];
-  let fault: OpenQuoteError | null = null;
-  /** Where in the text the last cell that was looked for ends at the latest: the next one is behind it. */
-  let from = 0;
-
-  function beginsUnclosed(cell: string, text: string): boolean {
-    if (!cell.startsWith('"') || !cell.includes("\n")) return false;
-    const source = `"${cell.slice(0, CELL_START_CHARS).replaceAll('"', '""')}`;
-    const at = text.indexOf(source, from);
-    if (at !== -1) from = at + source.length;
-    return at === -1;
-  }
-
-  parser.on("data", (cells: string[]) => {
-    records.push({ cells, row: parser.info.records + parser.info.empty_lines });
-  });
-  return {
-    /** Returns the records since the last call, which were read from the last piece and this one. */
-    take(before: string, piece: string): Records {
-      const text = before + piece;
-      const taken: (readonly string[])[] = [];
-      for (const { cells, row } of records) {
-        if (fault === null && cells.some((cell) => beginsUnclosed(cell, text)))
-          fault = new OpenQuoteError(row);
-        if (fault === null) taken.push(cells);
-      }
-      records = [];
-      from = Math.max(0, from - before.length);
-      return taken;
-    },
-    fault: () => fault,
-    throwFault() {
-      if (fault !== null) throw fault;
-    },
-  };
-}
-
-/** Characters of a cell by which it is found in the text. */
-const CELL_START_CHARS = 40;
 
 function isCsvError(error: unknown): error is CsvError {
   return error instanceof Error && "code" in error && String(error.code).startsWith("CSV_");
 }
 
 /** Describes a fault. Rows are counted as a spreadsheet does: from 1, the header and empty rows included. */
-function faultOf(error: CsvError | OpenQuoteError, rowsBefore: number): string {
-  if (error instanceof OpenQuoteError) {
-    return `a quote is opened in row ${rowsBefore + error.row} and never closed there`;
+function faultOf(error: CsvError | RowError, rowsBefore: number): string {
+  if (error instanceof RowError) {
+    const row = rowsBefore + error.row;
+    return error.fault === "too_long"
+      ? tooLong(row)
+      : `a quote is opened in row ${row} and never closed there`;
   }
   const { code, lines } = error;
   const row = rowsBefore + numberOf(error.records) + numberOf(error.empty_lines) + 1;
   if (code === "CSV_QUOTE_NOT_CLOSED") return `a quote is opened in row ${row} and never closed`;
-  if (code === "CSV_MAX_RECORD_SIZE") return `row ${row} is too long; a quote may not be closed`;
+  if (code === "CSV_MAX_RECORD_SIZE") return tooLong(row);
   return `line ${lines} cannot be read (${code})`;
+}
+
+function tooLong(row: number): string {
+  return `row ${row} is too long; a quote may not be closed`;
 }
 
 function numberOf(value: unknown): number {

@@ -1,6 +1,7 @@
 import { chooseColumn } from "../../tables/column.ts";
 import { type CsvForm, csvFormOf } from "../../tables/csv-form.ts";
-import { csvRecords, firstRecords, type Records } from "../../tables/csv-rows.ts";
+import { csvRecords, firstRecords } from "../../tables/csv-rows.ts";
+import type { Records } from "../../tables/record-collector.ts";
 import { prepend } from "../../tables/rows.ts";
 import { TableError } from "../../tables/table-error.ts";
 import { withoutCardNumber } from "../../verification/documents/card-hiding.ts";
