@@ -39,7 +39,7 @@ export type JobEraserDependencies = {
   readonly settings: { readonly uploadMs: number };
 };
 
-/** Chunks in one transaction that marks duplicates or erases data: 2 ms at most. */
+/** Chunks in one transaction that marks duplicates or erases data, which takes fewer where they are large: some ms. */
 export const CHUNKS_PER_TRANSACTION = 32;
 const ERASED_PER_RUN = 100;
 /** Jobs that are to be dropped by the pruning: some 1 MB. Others are dropped as uploads that nobody starts. */

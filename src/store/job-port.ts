@@ -80,8 +80,8 @@ export type JobPort = {
    */
   readonly addJobChunks: (jobId: string, chunks: readonly NewJobChunk[]) => Answer<void>;
   /**
-   * Erases up to `limit` chunks of a job whose input this process has claimed; false once none are left. Throws a
-   * StorageError where the job was started or deleted.
+   * Erases up to `limit` chunks of a job whose input this process has claimed, fewer where they are large; false once none
+   * are left. Throws a StorageError where the job was started or deleted.
    */
   readonly clearInput: (jobId: string, limit: number) => Answer<boolean>;
   /** Marks the duplicates of chunks from `firstChunk` on; durable with the change that starts the job. */
@@ -150,7 +150,7 @@ export type JobPort = {
   /** Returns the bodies of a chunk's results, in the order of its rows. */
   readonly resultBodies: (jobId: string, n: number) => Answer<readonly Uint8Array[]>;
   readonly inputBody: (jobId: string, n: number) => Answer<Uint8Array | null>;
-  /** Erases the input and results of up to `limit` chunks; false once none are left. */
+  /** Erases the input and results of up to `limit` chunks, fewer where they are large; false once none are left. */
   readonly eraseChunks: (jobId: string, limit: number) => Answer<boolean>;
   readonly forgetJob: (jobId: string) => Answer<void>;
   /** Clears the traces of erased rows outside the tables, such as the log. False where it must be tried again. */

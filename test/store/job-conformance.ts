@@ -545,5 +545,34 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       await store.forgetJob("job_1");
       expect(await store.findJob("job_1")).toBeNull();
     });
+
+    test("erasing takes a megabyte of inputs and results at a time, or one chunk that is larger", async () => {
+      const store = await opened();
+      await store.createJob(jobRecord("job_1"), null, 100);
+      await store.claimInput("job_1");
+      const sizes = [300_000, 600_000, 600_000, 3_000_000];
+      const added = sizes.map((bytes, n) => ({ ...chunkOf(n), body: new Uint8Array(bytes) }));
+      await store.addJobChunks("job_1", added);
+      await store.startJob("job_1", { status: "queued", chunkCount: sizes.length }, null);
+      const body = new Uint8Array(600_000);
+      await finish(store, { ...finishedChunk("job_1", await claimed(store, "job_1")), body });
+      const left = async () => {
+        const bodies = await Promise.all(sizes.map(async (_, n) => store.inputBody("job_1", n)));
+        return bodies.filter((each) => each !== null).length;
+      };
+      const steps: number[] = [];
+      while (await store.eraseChunks("job_1", 9)) steps.push(await left());
+      expect(steps).toEqual([3, 2, 1, 0]);
+      const small = [400_000, 400_000, 400_000].map((bytes, n) => ({
+        ...chunkOf(n),
+        body: new Uint8Array(bytes),
+      }));
+      await store.createJob(jobRecord("job_2"), null, 100);
+      await store.claimInput("job_2");
+      await store.addJobChunks("job_2", small);
+      const cleared = [await store.clearInput("job_2", 9), await store.inputBody("job_2", 2)];
+      expect(cleared).toEqual([true, small[2]?.body ?? null]);
+      expect(await store.inputBody("job_2", 1)).toBeNull();
+    });
   });
 }

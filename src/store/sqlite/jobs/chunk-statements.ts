@@ -1,5 +1,6 @@
 import { and, asc, eq, gte, inArray, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
+import { erasedTogether } from "../../erasing-steps.ts";
 import type { ChunkResults, NewJobChunk } from "../../job-records.ts";
 import type { Orm } from "../connection/orm.ts";
 import { jobChunks, jobInputs, jobResults } from "../schema.ts";
@@ -99,10 +100,18 @@ export function createChunkStatements(orm: Orm) {
         .all()
         .map(({ n }) => n);
       if (chunks.length === 0) return false;
+      const bodies = [jobInputs, jobResults].flatMap((table) =>
+        orm
+          .select({ n: table.n, bytes: sql<number>`octet_length(${table.body})` })
+          .from(table)
+          .where(and(eq(table.jobId, jobId), inArray(table.n, chunks)))
+          .all(),
+      );
+      const erased = erasedTogether(chunks, bodies);
       for (const table of [jobInputs, jobResults, jobChunks]) {
         orm
           .delete(table)
-          .where(and(eq(table.jobId, jobId), inArray(table.n, chunks)))
+          .where(and(eq(table.jobId, jobId), inArray(table.n, erased)))
           .run();
       }
       return true;
