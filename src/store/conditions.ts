@@ -1,4 +1,4 @@
-import { type AnyColumn, and, eq, gt, isNotNull, isNull, lt, lte, or, type SQL } from "drizzle-orm";
+import { type AnyColumn, and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 
 // Conditions that both stores select by, over the columns of either.
 
@@ -37,6 +37,8 @@ export function isBehind<Id extends string>(
   after: Readonly<Record<"createdAt", number> & Record<Id, string>> | null | undefined,
 ) {
   if (after === null || after === undefined) return undefined;
-  const { createdAt } = columns;
-  return or(lt(createdAt, after.createdAt), and(eq(createdAt, after.createdAt), lt(columns[id], after[id])));
+  const { createdAt, [id]: ownId } = columns;
+  // Rows are compared as such: by an OR of two comparisons all that comes before the entry would be read.
+  const entry = sql`(${sql.param(after.createdAt, createdAt)}, ${sql.param(after[id], ownId)})`;
+  return sql`(${createdAt}, ${ownId}) < ${entry}`;
 }

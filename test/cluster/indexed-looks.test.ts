@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { drizzle } from "drizzle-orm/bun-sql";
+import { testTenantOf } from "../../src/platform/test-tenant.ts";
+import type { JobPage } from "../../src/store/job-port.ts";
 import { createAccountCases } from "../../src/store/postgres/accounts/account-cases.ts";
+import { erasureCases } from "../../src/store/postgres/accounts/erasure-cases.ts";
+import { createKeyCases } from "../../src/store/postgres/accounts/key-cases.ts";
 import { createAdmitCases } from "../../src/store/postgres/admission/admit-cases.ts";
 import { createInvoiceCases } from "../../src/store/postgres/billing/invoice-cases.ts";
 import type { Connection } from "../../src/store/postgres/connection/connection.ts";
 import type { Orm } from "../../src/store/postgres/connection/orm.ts";
+import { createJobCases } from "../../src/store/postgres/jobs/job-cases.ts";
 import { createPartCases } from "../../src/store/postgres/jobs/part-cases.ts";
 import { migrate } from "../../src/store/postgres/migrations.ts";
 import { NOON } from "../store/store-conformance.ts";
+import { event } from "../store/webhook-conformance.ts";
 import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
 
 if (!isPostgresInstalled) {
@@ -40,6 +46,23 @@ describe.if(isPostgresInstalled)("a look that nodes repeat, in a large database"
     await sql`
       INSERT INTO job_part_frames
       SELECT 'part_' || n, 0, 'job', '', extract(epoch from clock_timestamp()) * 1000 FROM generate_series(1, 50000) AS n`;
+    await sql`
+      INSERT INTO accounts (account_id, email, normalized, plan, created_at, erased_at)
+      SELECT 'acc_' || n, '', CASE WHEN n % 1000 = 0 THEN 'erased ' ELSE '' END || n, 'free', 1,
+        CASE WHEN n % 1000 = 0 THEN 1 END
+      FROM generate_series(0, 49999) AS n`;
+    // Nearly all have had their event, or are revoked.
+    await sql`
+      INSERT INTO api_keys (key_hash, account_id, created_at, expires_at, key_id, expiry_event_at, revoked_at)
+      SELECT 'hash_' || n, 'acc_' || n, 1, ${NOON} + n, 'key_' || n, CASE WHEN n % 1000 > 500 THEN 1 END,
+        CASE WHEN n % 1000 BETWEEN 1 AND 500 THEN 1 END
+      FROM generate_series(0, 49999) AS n`;
+    await sql`
+      INSERT INTO jobs (job_id, account_id, kind, status, created_at, deleted_at, options, chunk_count, rows,
+        distinct_rows, units_per_item, processed, counts, units_charged, round, is_test)
+      SELECT 'job_' || n, 'acc_0', 'email', CASE WHEN n % 5 = 0 THEN 'failed' ELSE 'completed' END, n,
+        CASE WHEN n % 3 = 0 THEN n END, '{}', 0, 0, 0, 1, 0, '{}', 0, 1, n % 4 = 1
+      FROM generate_series(0, 59999) AS n`;
     await sql`ANALYZE`;
   }, 120_000);
   afterAll(async () => {
@@ -111,5 +134,41 @@ describe.if(isPostgresInstalled)("a look that nodes repeat, in a large database"
     );
     expect(plans).toContain("job_part_frames_by_time");
     expect(plans).not.toContain("Seq Scan on job_part_frames");
+  });
+
+  test("lists jobs of any status, and those of test keys, in the order of an index, from any page on", async () => {
+    const clock = { now: () => NOON };
+    const page = { accountId: "acc_0", status: null, afterJobId: null, limit: 100 } as const;
+    const plansOfPage = (more: Partial<JobPage>) =>
+      plansOf("jobs", (connection) => createJobCases(connection, "one", clock).jobPage({ ...page, ...more }));
+    const pages: readonly (readonly [Partial<JobPage>, index: string])[] = [
+      [{}, "jobs_listed_by_time"],
+      [{ accountId: testTenantOf("acc_0") }, "jobs_listed_by_time"],
+      [{ status: "completed" }, "jobs_listed_by_status"],
+      [{ status: "failed" }, "jobs_listed_by_status"],
+    ];
+    for (const [more, index] of pages) {
+      const plans = await plansOfPage(more);
+      expect(plans).toContain(`Index Scan Backward using ${index}`);
+      expect(plans).not.toMatch(/Sort|Seq Scan|Filter/);
+    }
+    const behind = await plansOfPage({ status: "completed", afterJobId: "job_30002" });
+    expect(behind).toContain("ROW(created_at, job_id) < ROW(");
+    expect(behind).not.toMatch(/Sort|Seq Scan|Filter/);
+  });
+
+  test("finds the keys that expire soon without those that had their event, or are revoked", async () => {
+    const soon = { after: NOON, until: NOON + 100_000, limit: 100 };
+    const plans = await plansOf("api_keys", (connection) =>
+      createKeyCases(connection, "one").emitExpiringKeys(soon, () => event()),
+    );
+    expect(plans).toContain("Index Scan using api_keys_without_event");
+    expect(plans).not.toMatch(/Sort|Seq Scan/);
+  });
+
+  test("finds the erased accounts whose jobs are left without a look at the others", async () => {
+    const plans = await plansOf("accounts", (connection) => erasureCases(connection).accountsToClear());
+    expect(plans).toContain("accounts_erased");
+    expect(plans).not.toContain("Seq Scan");
   });
 });

@@ -167,6 +167,14 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect([...first, ...second].map(({ rows }) => rows)).toEqual([3, 3, 2, 1]);
       expect(await store.jobPage({ ...page, afterJobId: "job_b" })).toBeNull();
       expect(await store.jobPage({ ...page, status: "paused", afterJobId: null })).toEqual([]);
+      const walked: number[] = [];
+      const single = { ...page, status: "receiving", limit: 1 } as const;
+      let jobs = await store.jobPage({ ...single, afterJobId: null });
+      for (let job = jobs?.[0]; job !== undefined; job = jobs?.[0]) {
+        walked.push(job.rows);
+        jobs = await store.jobPage({ ...single, afterJobId: job.jobId });
+      }
+      expect(walked).toEqual([3, 3, 2, 1]);
     });
 
     test("a job changes only from the named states, and only from the named options", async () => {

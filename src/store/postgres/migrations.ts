@@ -20,6 +20,7 @@ import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text"
 import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text" };
 import listsAndAttempts from "./migrations/0009_lists_and_attempts.sql" with { type: "text" };
 import planPeriods from "./migrations/0010_plan_periods.sql" with { type: "text" };
+import indexedLooks from "./migrations/0011_indexed_looks.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0008_signing_keys", sql: signingKeys },
   { name: "0009_lists_and_attempts", sql: listsAndAttempts },
   { name: "0010_plan_periods", sql: planPeriods },
+  { name: "0011_indexed_looks", sql: indexedLooks },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

@@ -55,7 +55,10 @@ export const accounts = pgTable(
     suspendedAt: integer("suspended_at"),
     erasedAt: integer("erased_at"),
   },
-  (table) => [uniqueIndex("accounts_by_normalized").on(table.normalized)],
+  (table) => [
+    uniqueIndex("accounts_by_normalized").on(table.normalized),
+    index("accounts_erased").on(table.accountId).where(sql`${table.erasedAt} is not null`),
+  ],
 );
 
 export const apiKeys = pgTable(
@@ -79,9 +82,11 @@ export const apiKeys = pgTable(
   (table) => [
     index("api_keys_by_account").on(table.accountId),
     uniqueIndex("api_keys_by_id").on(table.keyId),
-    index("api_keys_expiring")
+    index("api_keys_without_event")
       .on(table.expiresAt)
-      .where(sql`${table.expiresAt} is not null and ${table.expiryEventAt} is null`),
+      .where(
+        sql`${table.expiresAt} is not null and ${table.expiryEventAt} is null and ${table.revokedAt} is null and ${table.rotatesAt} is null`,
+      ),
     index("api_keys_unrevoked").on(table.accountId, table.expiresAt).where(sql`${table.revokedAt} is null`),
     index("api_keys_revoked").on(table.accountId, table.revokedAt).where(sql`${table.revokedAt} is not null`),
     index("api_keys_by_expiry").on(table.expiresAt).where(sql`${table.revokedAt} is null`),
@@ -308,8 +313,11 @@ export const jobs = pgTable(
   (table) => [
     index("jobs_by_account").on(table.accountId, table.createdAt, table.jobId),
     index("jobs_by_status").on(table.status),
-    index("jobs_listed")
-      .on(table.accountId, table.createdAt, table.jobId)
+    index("jobs_listed_by_time")
+      .on(table.accountId, table.isTest, table.createdAt, table.jobId)
+      .where(sql`${table.deletedAt} is null`),
+    index("jobs_listed_by_status")
+      .on(table.accountId, table.isTest, table.status, table.createdAt, table.jobId)
       .where(sql`${table.deletedAt} is null`),
     index("jobs_of_account_by_status").on(table.accountId, table.status),
     index("jobs_by_expiry").on(table.expiresAt).where(sql`${table.erasedAt} is null`),

@@ -19,6 +19,7 @@ import unreplaced from "./migrations/0007_unreplaced.sql" with { type: "text" };
 import eventNumbers from "./migrations/0008_event_numbers.sql" with { type: "text" };
 import listsAndAttempts from "./migrations/0009_lists_and_attempts.sql" with { type: "text" };
 import planPeriods from "./migrations/0010_plan_periods.sql" with { type: "text" };
+import indexedLooks from "./migrations/0011_indexed_looks.sql" with { type: "text" };
 
 /** All steps, oldest first. They are part of the program, as a single executable has no files beside it. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0008_event_numbers", sql: eventNumbers },
   { name: "0009_lists_and_attempts", sql: listsAndAttempts },
   { name: "0010_plan_periods", sql: planPeriods },
+  { name: "0011_indexed_looks", sql: indexedLooks },
 ];
 
 /**

@@ -60,9 +60,11 @@ export const apiKeys = sqliteTable(
   (table) => [
     index("api_keys_by_account").on(table.accountId),
     uniqueIndex("api_keys_by_id").on(table.keyId),
-    index("api_keys_expiring")
+    index("api_keys_without_event")
       .on(table.expiresAt)
-      .where(sql`${table.expiresAt} is not null and ${table.expiryEventAt} is null`),
+      .where(
+        sql`${table.expiresAt} is not null and ${table.expiryEventAt} is null and ${table.revokedAt} is null and ${table.rotatesAt} is null`,
+      ),
     index("api_keys_unrevoked").on(table.accountId, table.expiresAt).where(sql`${table.revokedAt} is null`),
     index("api_keys_revoked").on(table.accountId, table.revokedAt).where(sql`${table.revokedAt} is not null`),
     index("api_keys_by_expiry").on(table.expiresAt).where(sql`${table.revokedAt} is null`),
@@ -181,8 +183,9 @@ export const idempotentReplies = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.idempotencyKey] }),
-    // With the bytes in it, so that their sum is found without reading bodies.
-    index("idempotent_replies_by_expiry").on(table.expiresAt, table.bodyBytes),
+    // With the bytes and the account in it, so that the sums of all accounts are found without reading bodies.
+    index("idempotent_replies_by_expiry").on(table.expiresAt, table.bodyBytes, table.accountId),
+    index("idempotent_replies_with_file").on(table.bodyFile).where(sql`${table.bodyFile} is not null`),
   ],
 );
 
@@ -252,8 +255,11 @@ export const jobs = sqliteTable(
   (table) => [
     index("jobs_by_account").on(table.accountId, table.createdAt, table.jobId),
     index("jobs_by_status").on(table.status),
-    index("jobs_listed")
-      .on(table.accountId, table.createdAt, table.jobId)
+    index("jobs_listed_by_time")
+      .on(table.accountId, table.isTest, table.createdAt, table.jobId)
+      .where(sql`${table.deletedAt} is null`),
+    index("jobs_listed_by_status")
+      .on(table.accountId, table.isTest, table.status, table.createdAt, table.jobId)
       .where(sql`${table.deletedAt} is null`),
     index("jobs_of_account_by_status").on(table.accountId, table.status),
     index("jobs_by_expiry").on(table.expiresAt).where(sql`${table.erasedAt} is null`),
