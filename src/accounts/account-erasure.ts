@@ -8,7 +8,7 @@ type ClearingStore = Pick<OperatorPort, "accountsToClear" | "clearErasedJobs"> &
 /** Jobs of one transaction: some milliseconds. */
 const JOBS_AT_ONCE_MAX = 100;
 
-/** Clears the jobs of an erased account. What the store cannot do now is left to `clearErased`. */
+/** Clears what the erasure of an account leaves. What the store cannot do now is left to `clearErased`. */
 export async function clearJobsOf(store: ClearingStore, accountId: string): Promise<void> {
   try {
     await inSteps(store, accountId);
@@ -17,9 +17,13 @@ export async function clearJobsOf(store: ClearingStore, accountId: string): Prom
   }
 }
 
-/** Ends the erasures that a process left as it ended, or the store did not take. */
+/** Ends all erasures that are under way, those included that begin meanwhile. */
 export async function clearErased(store: ClearingStore): Promise<void> {
-  for (const accountId of await store.accountsToClear()) await inSteps(store, accountId);
+  while (store.isOpen()) {
+    const accountIds = await store.accountsToClear();
+    if (accountIds.length === 0) return;
+    for (const accountId of accountIds) await inSteps(store, accountId);
+  }
 }
 
 /** In steps between which calls go on: an account may have a million jobs. */

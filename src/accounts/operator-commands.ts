@@ -7,7 +7,6 @@ import type { Clock } from "../platform/clock.ts";
 import type { AccountRecord } from "../store/account-records.ts";
 import { type OperatorAct, type OperatorCommand, UNREPORTED } from "../store/operator-port.ts";
 import type { AccountingStore } from "../store/port.ts";
-import { clearJobsOf } from "./account-erasure.ts";
 import type { Accounts } from "./accounts.ts";
 import { createAskedCommands } from "./asked-commands.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -62,8 +61,10 @@ export function createOperators(dependencies: {
   accounts: Pick<Accounts, "view" | "changePlan">;
   /** The machine's clock, which one of the commands confirms. */
   clock: Clock;
+  /** Begins to clear what an erasure leaves, which may take minutes: the command waits for what it returns. */
+  clearErased: (accountId: string) => Promise<void> | undefined;
 }): Operators {
-  const { store, meter, keyRing, accounts, clock } = dependencies;
+  const { store, meter, keyRing, accounts, clock, clearErased } = dependencies;
 
   function actOf(ask: OperatorAsk, operator: string, accountId: string | null): Omit<OperatorAct, "actId"> {
     const { action, units, plan } = ask;
@@ -110,17 +111,21 @@ export function createOperators(dependencies: {
         return answered(ask.asked, { account_id: accountId }, (answer) =>
           store.replaceKeys(hashedKeyRecord(ask.keyHash ?? "", accountId, now), act, answer),
         ).finally(() => keyRing.forget(accountId));
-      case "erase":
+      case "erase": {
         // Finished months are closed first, so that the current one ends now.
         await meter.flush(accountId);
         await meter.ledger(accountId);
-        return answered(ask.asked, { account_id: accountId, erased_at: secondOf(now) }, async (answer) => {
-          await store.eraseAccount(accountId, now, act, answer);
-          await clearJobsOf(store, accountId);
-        }).finally(() => {
+        const erased = await answered(
+          ask.asked,
+          { account_id: accountId, erased_at: secondOf(now) },
+          (answer) => store.eraseAccount(accountId, now, act, answer),
+        ).finally(() => {
           meter.forget(accountId);
           keyRing.forget(accountId);
         });
+        await clearErased(accountId);
+        return erased;
+      }
       default:
         return done(await viewed(account, act));
     }

@@ -36,8 +36,17 @@ export function openMoney(config: Config, platform: Platform, stack: AsyncDispos
   const keyExpiry = createKeyExpiry({ store, clock: billingClock });
   stack.defer(keyExpiry.start(report("events of keys failed")));
   const account = { store, meter, keyRing, plans, clock: billingClock, randomBytes };
-  // Operators set any plan.
-  const operators = createOperators({ ...account, accounts: createAccounts(account), clock });
+  const clearing = { everyMs: PRUNE_INTERVAL_MS, reportError: report("clearing erased accounts failed") };
+  const clearNow = repeatUpkeep(() => clearErased(store), clearing, stack);
+  void clearNow();
+  const operators = createOperators({
+    ...account,
+    // Operators set any plan.
+    accounts: createAccounts(account),
+    clock,
+    // Other commands do not wait for it.
+    clearErased: () => void clearNow(),
+  });
   stack.defer(operators.start(report("an operator's command failed")));
   const directory = join(dataDir, REPLY_FOLDER);
   const idempotency = createIdempotency({
@@ -50,7 +59,6 @@ export function openMoney(config: Config, platform: Platform, stack: AsyncDispos
   void repeatUpkeep(() => idempotency.prune(), { everyMs: HOUR_MS, reportError }, stack)();
   const removeKeys = (signal: AbortSignal) => removeEndedKeys({ store, clock: billingClock }, signal);
   void repeatUpkeep(removeKeys, { everyMs: HOUR_MS, reportError }, stack)();
-  void repeatUpkeep(() => clearErased(store), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
   repeatUpkeep(() => idempotency.expire(), { everyMs: EXPIRE_INTERVAL_MS, reportError }, stack);
   const parts = { store, billingClock, keyRing, meter, idempotency };
   return { ...accountComponents(config, platform, parts), pace: null };

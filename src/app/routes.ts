@@ -27,6 +27,7 @@ import { signupRoutes } from "../http/routes/signup.ts";
 import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { createRouting, type Route, type Routing } from "../http/routing.ts";
 import { createFairTurns, type FairTurns } from "../platform/fair-turns.ts";
+import { AccountErasedError } from "../store/account-port.ts";
 import { KeyLostError } from "../store/admit-port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
@@ -181,6 +182,8 @@ function pagesOf(config: Config, routing: Routing, described: readonly Route[]):
 /** Returns the refusal that a known failure of a component becomes, or undefined for a bug. */
 function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof StorageError) return new ApiError("storage_unavailable", undefined, { cause: error });
+  // Its keys are refused as soon as this server knows of the erasure.
+  if (error instanceof AccountErasedError) return new ApiError("bad_key", undefined, { cause: error });
   if (error instanceof KeyLostError) {
     return new ApiError("idempotency_in_progress", undefined, { cause: error });
   }

@@ -1,5 +1,6 @@
 import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import { AccountErasedError } from "../store/account-port.ts";
 import type { AccountMonth } from "../store/account-records.ts";
 import type { MonthPort } from "../store/billing-port.ts";
 import { StorageError } from "../store/storage-error.ts";
@@ -39,7 +40,7 @@ export function createSharedLedgers(dependencies: {
 
   async function readMonth(accountId: string): Promise<AccountMonth> {
     const month = await store.readMonth(accountId);
-    if (month === null) throw new Error("the account has no ledger");
+    if (month === null) throw new AccountErasedError();
     return month;
   }
 

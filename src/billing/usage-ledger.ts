@@ -1,3 +1,4 @@
+import { AccountErasedError } from "../store/account-port.ts";
 import type { AccountMonth, PlanPeriodRecord } from "../store/account-records.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import type { Period } from "./period.ts";
@@ -44,7 +45,7 @@ export function createLedgers(dependencies: {
 
   function read(accountId: string): AccountMonth {
     const month = store.readMonth(accountId);
-    if (month === null) throw new Error("the account has no ledger");
+    if (month === null) throw new AccountErasedError();
     return month;
   }
 

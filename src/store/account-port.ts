@@ -26,6 +26,15 @@ export type AccountOverview = { readonly month: AccountMonth; readonly usage: re
 /** Returns the reply to keep for the outcome of a change. */
 export type ReplyOf<Outcome> = (outcome: Outcome) => ReplyRecord | null;
 
+/** The data of the account were erased, or there is no such account: nothing was written. */
+export class AccountErasedError extends Error {
+  override readonly name = "AccountErasedError";
+
+  constructor() {
+    super("The data of this account were erased.");
+  }
+}
+
 export type AccountPort = {
   /** False, and nothing written, where an account with this normalized mailbox exists. */
   readonly signUp: (account: AccountRecord, key: KeyRecord, planPeriod: NewPlanPeriod) => Answer<boolean>;
@@ -46,7 +55,10 @@ export type KeyPort = {
    * `ENDED_KEYS_MAX`, oldest first. `now` is `endedAfter` unless given.
    */
   readonly listKeys: (accountId: string, endedAfter: number, now?: number) => Answer<readonly KeyRecord[]>;
-  /** False, and nothing written, where the account has `keysMax` valid keys. */
+  /**
+   * False, and nothing written, where the account has `keysMax` valid keys. Throws an AccountErasedError, as `rotateKey`
+   * does.
+   */
   readonly addKey: (key: KeyRecord, keysMax: number, reply: ReplyRecord | null) => Answer<boolean>;
   /**
    * Adds a key that replaces another, or all others where `keyId` is null: these expire at `endsAt`, unless they expire

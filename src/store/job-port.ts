@@ -61,7 +61,7 @@ export type LateJob = Pick<JobRecord, "jobId" | "deletedAt">;
 export type JobPort = {
   /**
    * Creates a job, and keeps the reply to its call in the same transaction. False, and nothing written, where the account
-   * has `unfinishedMax` unfinished jobs.
+   * has `unfinishedMax` unfinished jobs. Throws an AccountErasedError.
    */
   readonly createJob: (job: JobRecord, reply: ReplyRecord | null, unfinishedMax: number) => Answer<boolean>;
   /** Claims the input of a job that is being received, for this process. False while another one holds it. */

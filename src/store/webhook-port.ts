@@ -97,7 +97,7 @@ export type DeliveryPage = {
 };
 
 export type WebhookPort = {
-  /** Adds a webhook unless its account has `webhooksMax`; returns whether it did. */
+  /** Adds a webhook unless its account has `webhooksMax`; returns whether it did. Throws an AccountErasedError. */
   readonly createWebhook: (
     webhook: WebhookRecord,
     webhooksMax: number,

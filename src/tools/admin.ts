@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { clearJobsOf } from "../accounts/account-erasure.ts";
 import { createAccounts } from "../accounts/accounts.ts";
 import { hashApiKey, makeApiKey, systemRandomBytes } from "../accounts/api-key.ts";
 import { createKeyRing } from "../accounts/key-ring.ts";
@@ -118,7 +119,9 @@ async function runInCluster(
     const meter = createSharedMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
     const randomBytes = systemRandomBytes;
     const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
-    const outcome = await createOperators({ store, meter, keyRing, accounts, clock }).run(ask, operator);
+    const clearErased = (accountId: string) => clearJobsOf(store, accountId);
+    const operators = createOperators({ store, meter, keyRing, accounts, clock, clearErased });
+    const outcome = await operators.run(ask, operator);
     await meter.close();
     return outcome;
   } finally {
@@ -142,7 +145,8 @@ async function runHere(
     const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
     const randomBytes = systemRandomBytes;
     const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
-    const operators = createOperators({ store, meter, keyRing, accounts, clock });
+    const clearErased = (accountId: string) => clearJobsOf(store, accountId);
+    const operators = createOperators({ store, meter, keyRing, accounts, clock, clearErased });
     const outcome = await operators.run(ask, operator);
     await meter.close();
     return outcome;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { SQL } from "bun";
-import { clearErased } from "../../src/accounts/account-erasure.ts";
+import { clearErased, clearJobsOf } from "../../src/accounts/account-erasure.ts";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
@@ -31,7 +31,8 @@ async function operatorsOn(store: SharedStore) {
   const meter = createSharedMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
   const randomBytes = systemRandomBytes;
   const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
-  return createOperators({ store, meter, keyRing, accounts, clock });
+  const clear = (accountId: string) => clearJobsOf(store, accountId);
+  return createOperators({ store, meter, keyRing, accounts, clock, clearErased: clear });
 }
 
 describe.if(isPostgresInstalled)("an account with very many jobs", () => {

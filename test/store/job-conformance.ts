@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
 import { testTenantOf } from "../../src/platform/test-tenant.ts";
+import { AccountErasedError } from "../../src/store/account-port.ts";
 import { chargeSums } from "../../src/store/charge-sums.ts";
 import type { ClaimedWork, FinishedChunk, JobRecord, NewJobChunk } from "../../src/store/job-records.ts";
 import type { JobPlace } from "../../src/store/operator-port.ts";
@@ -527,6 +528,20 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect(await store.findJob("completed")).toMatchObject({ status: "completed", ...left });
       expect(await store.findJob("deleted")).toMatchObject({ ...deleted, name: null, webhookUrl: null });
       expect(await store.findJob("other")).toMatchObject({ ...said, deletedAt: null });
+    });
+
+    test("an account that is erased takes no job, for its test keys neither", async () => {
+      const store = await opened();
+      const act = { at: NOON, operator: "root", action: "erase", accountId: "acc_a", details: "{}" } as const;
+      await store.eraseAccount("acc_a", NOON, act);
+      for (const create of [
+        async () => store.createJob(jobRecord("job_1"), null, 9),
+        async () =>
+          store.createJob(jobRecord("job_1", { accountId: testTenantOf("acc_a"), isTest: true }), null, 9),
+      ]) {
+        await expect(create()).rejects.toBeInstanceOf(AccountErasedError);
+      }
+      expect(await store.findJob("job_1")).toBeNull();
     });
 
     test("the jobs of an account that is not erased are not cleared", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
+import { AccountErasedError } from "../../src/store/account-port.ts";
 import type {
   AccountRecord,
   ChargeEntry,
@@ -560,6 +561,24 @@ export function describeStore(
       expect(await store.findKey("first acc_a")).toBeNull();
       expect(await store.findAccount("acc_a")).toMatchObject({ email: "", company: null, erasedAt: 6 });
       expect((await store.acts(10)).map(({ action }) => action)).toEqual(["erase", "suspend"]);
+    });
+
+    test("an account that is erased takes no key and enters no plan, whoever has not heard of it", async () => {
+      const store = await opened();
+      await store.eraseAccount("acc_a", 6, { ...act, action: "erase" });
+      const key = keyRecord("acc_a", "late");
+      for (const change of [
+        async () => store.addKey(key, 99, replyRecord("r")),
+        async () => store.rotateKey(key, { keyId: null, endsAt: 5 }, replyRecord("r")),
+        async () => store.replaceKeys(key, act),
+        async () =>
+          store.changePlan("acc_a", () => ({ plan: "scale", pendingPlan: null, started: null }), noReply),
+      ]) {
+        await expect(change()).rejects.toBeInstanceOf(AccountErasedError);
+      }
+      expect([await store.findKey("late"), await store.findReply("acc_a", "r")]).toEqual([null, null]);
+      expect(await store.listKeys("acc_a", 0)).toEqual([]);
+      expect((await store.acts(10)).map(({ action }) => action)).toEqual(["erase"]);
     });
 
     test("commands are taken in order, answered once, and removed when they are read", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
+import { AccountErasedError } from "../../src/store/account-port.ts";
 import { DELIVERIES_AT_ONCE_MAX } from "../../src/store/delivery-steps.ts";
 import type { Store } from "../../src/store/port.ts";
 import { TEST_DELIVERIES_MAX } from "../../src/store/test-deliveries.ts";
@@ -55,6 +56,15 @@ export function describeWebhooks(
   };
 
   describe(`${name}: webhooks`, () => {
+    test("an account that is erased takes no webhook", async () => {
+      const store = await opened();
+      const act = { at: NOON, operator: "root", action: "erase", accountId: "acc_a", details: "{}" } as const;
+      await store.eraseAccount("acc_a", NOON, act);
+      const create = async () => store.createWebhook(webhookRecord("wh_1"), 20, replyRecord("r"));
+      await expect(create()).rejects.toBeInstanceOf(AccountErasedError);
+      expect([await store.webhooksOf("acc_a"), await store.findReply("acc_a", "r")]).toEqual([[], null]);
+    });
+
     test("a webhook is kept as it is, with its reply, for its account alone", async () => {
       const former = [{ secret: "whsec_b", endsAt: 7 }];
       const webhook = webhookRecord("wh_1", { events: ["job.completed"], formerSecrets: former });

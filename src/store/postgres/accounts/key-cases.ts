@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import type { KeyPort } from "../../account-port.ts";
 import type { KeyRecord } from "../../account-records.ts";
+import { lockUnerased } from "../account-locks.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
 import { SERVER_NOW, STATEMENT_NOW } from "../connection/server-clock.ts";
@@ -35,6 +36,7 @@ export function createKeyCases({ transact, read }: Connection, processId: string
 
     addKey: (key, keysMax, reply) =>
       changing(transact, [key.accountId], async (orm) => {
+        await lockUnerased(orm, key.accountId);
         if ((await workingKeysOf(orm, key.accountId, key.createdAt)).length >= keysMax) return false;
         await orm.insert(apiKeys).values(key);
         await keepReply(orm, processId, reply);
@@ -43,6 +45,7 @@ export function createKeyCases({ transact, read }: Connection, processId: string
 
     rotateKey: (key, { keyId, endsAt, check }, reply) =>
       changing(transact, [key.accountId], async (orm) => {
+        await lockUnerased(orm, key.accountId);
         const working = await workingKeysOf(orm, key.accountId, key.createdAt);
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;
@@ -105,8 +108,9 @@ export function createKeyCases({ transact, read }: Connection, processId: string
   };
 }
 
-/** Ends all keys of an account as the given one begins. The account is locked. */
+/** Ends all keys of an account as the given one begins. */
 export async function replaceKeys(orm: Orm, key: KeyRecord): Promise<void> {
+  await lockUnerased(orm, key.accountId);
   await replace(orm, await workingKeysOf(orm, key.accountId, key.createdAt), key, key.createdAt);
 }
 

@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { AccountErasedError } from "../../account-port.ts";
 import type { AccountMonth, EndpointUse } from "../../account-records.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "../connection/orm.ts";
 import { accounts, planPeriods, usageDays } from "../schema.ts";
@@ -75,10 +76,10 @@ function monthsWhere(orm: Orm, condition: SQL | undefined) {
     .orderBy(asc(planPeriods.planPeriodId));
 }
 
-/** Returns the month of an account that is known to exist. */
+/** Returns the month of an account that is known to exist. Throws an AccountErasedError once its data are erased. */
 export async function existingMonth(orm: Orm, accountId: string): Promise<AccountMonth> {
   const month = await monthOf(orm, accountId);
-  if (month === null) throw new Error("there is no such account");
+  if (month === null) throw new AccountErasedError();
   return month;
 }
 

@@ -3,7 +3,7 @@ import { ownerOf } from "../../../platform/test-tenant.ts";
 import type { JobPort } from "../../job-port.ts";
 import { UNFINISHED } from "../../job-records.ts";
 import { StorageError } from "../../storage-error.ts";
-import { lockAccounts } from "../account-locks.ts";
+import { lockUnerased } from "../account-locks.ts";
 import type { Connection } from "../connection/connection.ts";
 import { builtOnce, type Orm } from "../connection/orm.ts";
 import { LEASE_END, SERVER_NOW } from "../connection/server-clock.ts";
@@ -48,7 +48,7 @@ export function intakeCases({ transact, read }: Connection, processId: string): 
     createJob: (job, reply, unfinishedMax) =>
       transact(async (orm) => {
         const accountId = ownerOf(job.accountId);
-        await lockAccounts(orm, [accountId]);
+        await lockUnerased(orm, accountId);
         if ((await jobsOf(orm, job.accountId, UNFINISHED)) >= unfinishedMax) return false;
         await orm.insert(jobs).values({ ...job, accountId });
         await keepReply(orm, processId, reply);

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { WebhookPort, WebhookRecord } from "../../webhook-port.ts";
-import { lockAccounts } from "../account-locks.ts";
+import { lockUnerased } from "../account-locks.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
 import { keepReply } from "../reply-rows.ts";
@@ -33,7 +33,7 @@ function ownerCases({ transact, read }: Connection, processId: string): OwnerCas
   return {
     createWebhook: (webhook, webhooksMax, reply) =>
       transact(async (orm) => {
-        await lockAccounts(orm, [webhook.accountId]);
+        await lockUnerased(orm, webhook.accountId);
         if ((await webhooksOf(orm, webhook.accountId)).length >= webhooksMax) return false;
         await insertWebhook(orm, webhook);
         await keepReply(orm, processId, reply);

@@ -1,6 +1,11 @@
 import type { AtOnce } from "../../../platform/answer.ts";
 import { dayOf } from "../../../platform/days.ts";
-import type { AccountOverview, AccountPort, KeyPort } from "../../account-port.ts";
+import {
+  AccountErasedError,
+  type AccountOverview,
+  type AccountPort,
+  type KeyPort,
+} from "../../account-port.ts";
 import type { AccountMonth } from "../../account-records.ts";
 import type { MonthPort } from "../../billing-port.ts";
 import type { PlanPeriodStatements } from "../billing/plan-period-statements.ts";
@@ -9,6 +14,7 @@ import type { Transact } from "../connection/connection.ts";
 import type { ReplyStatements } from "../reply-statements.ts";
 import { type EventStatements, emit } from "../webhooks/webhook-cases.ts";
 import type { AccountStatements } from "./account-statements.ts";
+import { requireUnerased } from "./erased-account.ts";
 import type { KeyUseStatements } from "./key-use-statements.ts";
 
 type Statements = EventStatements & {
@@ -33,7 +39,7 @@ export function createAccountCases(
 
   function existingMonth(accountId: string): AccountMonth {
     const month = monthOf(accountId);
-    if (month === null) throw new Error("there is no such account");
+    if (month === null) throw new AccountErasedError();
     return month;
   }
 
@@ -81,6 +87,7 @@ export function createAccountCases(
 
     addKey: (key, keysMax, reply) =>
       transact(() => {
+        requireUnerased(accounts, key.accountId);
         if (accounts.workingKeys(key.accountId, key.createdAt).length >= keysMax) return false;
         accounts.insertKey(key);
         if (reply !== null) replies.put(reply);
@@ -89,6 +96,7 @@ export function createAccountCases(
 
     rotateKey: (key, { keyId, endsAt, check }, reply) =>
       transact(() => {
+        requireUnerased(accounts, key.accountId);
         const working = accounts.workingKeys(key.accountId, key.createdAt);
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;

@@ -6,6 +6,7 @@ import type { PlanPeriodStatements } from "../billing/plan-period-statements.ts"
 import type { Transact } from "../connection/connection.ts";
 import type { WebhookStatements } from "../webhooks/webhook-statements.ts";
 import type { AccountStatements } from "./account-statements.ts";
+import { requireUnerased } from "./erased-account.ts";
 import type { ErasureStatements } from "./erasure-statements.ts";
 import type { OperatorStatements } from "./operator-statements.ts";
 
@@ -40,6 +41,7 @@ export function createOperatorCases(
       }),
     replaceKeys: (key, act, answer) =>
       transact(() => {
+        requireUnerased(accounts, key.accountId);
         for (const { keyHash } of accounts.workingKeys(key.accountId, key.createdAt)) {
           accounts.endKey(keyHash, key.createdAt, true);
         }

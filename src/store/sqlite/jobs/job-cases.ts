@@ -1,9 +1,12 @@
 import type { AtOnce } from "../../../platform/answer.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import { ownerOf } from "../../../platform/test-tenant.ts";
 import type { JobPort } from "../../job-port.ts";
 import { type JobRecord, UNFINISHED } from "../../job-records.ts";
 import { BROKEN_OFF, endOfJob, RUNNING } from "../../job-rounds.ts";
 import { StorageError } from "../../storage-error.ts";
+import type { AccountStatements } from "../accounts/account-statements.ts";
+import { requireUnerased } from "../accounts/erased-account.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { ReplyStatements } from "../reply-statements.ts";
 import { type EventStatements, emitJobEvent } from "../webhooks/webhook-cases.ts";
@@ -14,6 +17,7 @@ import type { JobStatements } from "./job-statements.ts";
 import type { RoundStatements } from "./round-statements.ts";
 
 type Statements = EventStatements & {
+  readonly accounts: Pick<AccountStatements, "find">;
   readonly jobs: JobStatements;
   readonly inputs: InputStatements;
   readonly chunks: ChunkStatements;
@@ -24,7 +28,7 @@ type Statements = EventStatements & {
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(
-  { jobs, inputs, chunks, claims, rounds, replies, webhooks, deliveries }: Statements,
+  { accounts, jobs, inputs, chunks, claims, rounds, replies, webhooks, deliveries }: Statements,
   { transact, emptyLog }: Pick<Connection, "transact" | "emptyLog">,
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
@@ -45,6 +49,7 @@ export function createJobCases(
   return {
     createJob: (job, reply, unfinishedMax) =>
       transact(() => {
+        requireUnerased(accounts, ownerOf(job.accountId));
         if (jobs.countOf(job.accountId, UNFINISHED) >= unfinishedMax) return false;
         jobs.insert(job);
         if (reply !== null) replies.put(reply);

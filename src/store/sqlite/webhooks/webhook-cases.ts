@@ -1,13 +1,15 @@
 import type { AtOnce } from "../../../platform/answer.ts";
 import { changeByAttempt } from "../../attempt-change.ts";
-import { DELIVERIES_AT_ONCE_MAX } from "../../delivery-steps.ts";
 import { jobEvent } from "../../job-event.ts";
 import type { JobRecord } from "../../job-records.ts";
 import { TEST_DELIVERIES_MAX } from "../../test-deliveries.ts";
-import type { NewEvent, WebhookChange, WebhookPort, WebhookRecord } from "../../webhook-port.ts";
+import type { NewEvent, WebhookPort, WebhookRecord } from "../../webhook-port.ts";
+import type { AccountStatements } from "../accounts/account-statements.ts";
+import { requireUnerased } from "../accounts/erased-account.ts";
 import type { Transact } from "../connection/connection.ts";
 import type { ReplyStatements } from "../reply-statements.ts";
 import type { DeliveryStatements } from "./delivery-statements.ts";
+import { applyChange, giveUpPending } from "./webhook-change.ts";
 import type { WebhookStatements } from "./webhook-statements.ts";
 
 /** What an event is written with. */
@@ -18,10 +20,13 @@ export type EventStatements = {
 
 /** Webhooks, and the queue of their deliveries. */
 export function createWebhookCases(
-  statements: EventStatements & { readonly replies: ReplyStatements },
+  statements: EventStatements & {
+    readonly replies: ReplyStatements;
+    readonly accounts: Pick<AccountStatements, "find">;
+  },
   transact: Transact,
 ): AtOnce<WebhookPort> {
-  const { webhooks, deliveries, replies } = statements;
+  const { webhooks, deliveries, replies, accounts } = statements;
   const owned = (accountId: string, webhookId: string): WebhookRecord | null => {
     const found = webhooks.find(webhookId);
     return found?.accountId === accountId ? found : null;
@@ -29,6 +34,7 @@ export function createWebhookCases(
   return {
     createWebhook: (webhook, webhooksMax, reply) =>
       transact(() => {
+        requireUnerased(accounts, webhook.accountId);
         if (webhooks.ofAccount(webhook.accountId).length >= webhooksMax) return false;
         webhooks.insert(webhook);
         if (reply !== null) replies.put(reply);
@@ -179,20 +185,4 @@ function deliver(
   const delivery = deliveries.insert({ webhookId, accountId, url, eventId, type, body, createdAt: at });
   webhooks.hasten(webhookId, at);
   return delivery;
-}
-
-function applyChange(statements: EventStatements, before: WebhookRecord, change: WebhookChange): void {
-  statements.webhooks.change(before.webhookId, change);
-  if (before.disabledReason !== null || (change.disabledReason ?? null) === null) return;
-  giveUpPending(statements, before.webhookId, 0);
-}
-
-/**
- * Gives up what waits for a disabled webhook. Where that is more than one transaction may give up, it has its next turn at
- * `at`, for the rest.
- */
-function giveUpPending({ webhooks, deliveries }: EventStatements, webhookId: string, at: number): void {
-  const isLeft = deliveries.giveUp(webhookId, DELIVERIES_AT_ONCE_MAX) === DELIVERIES_AT_ONCE_MAX;
-  webhooks.queue(webhookId, at);
-  if (isLeft) webhooks.hasten(webhookId, at);
 }
