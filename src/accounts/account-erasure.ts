@@ -3,13 +3,14 @@ import type { JobPlace, OperatorPort } from "../store/operator-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
 
-type ClearingStore = Pick<OperatorPort, "accountsToClear" | "clearErasedJobs"> & Pick<Upkeep, "isOpen">;
+type ClearingStore = Pick<OperatorPort, "accountsToClear" | "clearErasedKeys" | "clearErasedJobs"> &
+  Pick<Upkeep, "isOpen">;
 
-/** Jobs of one transaction: some milliseconds. */
-const JOBS_AT_ONCE_MAX = 100;
+/** Keys or jobs of one transaction: some milliseconds. */
+const AT_ONCE_MAX = 100;
 
 /** Clears what the erasure of an account leaves. What the store cannot do now is left to `clearErased`. */
-export async function clearJobsOf(store: ClearingStore, accountId: string): Promise<void> {
+export async function clearErasedAccount(store: ClearingStore, accountId: string): Promise<void> {
   try {
     await inSteps(store, accountId);
   } catch (error) {
@@ -26,11 +27,13 @@ export async function clearErased(store: ClearingStore): Promise<void> {
   }
 }
 
-/** In steps between which calls go on: an account may have a million jobs. */
+/** In steps between which calls go on: an account may have a million jobs. The last of them ends the erasure. */
 async function inSteps(store: ClearingStore, accountId: string): Promise<void> {
+  while (store.isOpen() && (await store.clearErasedKeys(accountId, AT_ONCE_MAX)) === AT_ONCE_MAX)
+    await nextTurn();
   let last: JobPlace | null = null;
   while (store.isOpen()) {
-    last = await store.clearErasedJobs(accountId, last, JOBS_AT_ONCE_MAX);
+    last = await store.clearErasedJobs(accountId, last, AT_ONCE_MAX);
     if (last === null) return;
     await nextTurn();
   }

@@ -2,7 +2,7 @@ import type { Clock } from "../platform/clock.ts";
 import { removeInSlices } from "../platform/slices.ts";
 import type { KeyPort } from "../store/account-port.ts";
 
-/** For how long a key that has ended is listed, and kept: replies that it may still ask for are kept for a day. */
+/** For how long a key that has ended is listed, and kept at most: replies that it may still ask for are kept for a day. */
 export const ENDED_KEPT_MS = 30 * 86_400_000;
 /** Keys of one transaction: a few milliseconds. */
 const KEYS_AT_ONCE_MAX = 100;

@@ -8,6 +8,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { KeyScope } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
+import { KEY_REPEAT_MS } from "../store/listed-keys.ts";
 import type { Call } from "./call.ts";
 import { clientAddressKey } from "./client-address-key.ts";
 
@@ -40,8 +41,6 @@ export type GuardDependencies = {
   readonly meter: Meter;
 };
 
-/** How long a rotation whose reply was lost can be repeated with the expired key. */
-const REPEAT_MS = 15 * 60_000;
 /** For one client address: enough for repetitions, too little for guessing an Idempotency-Key. */
 const REPEAT_RATE: Rate = { requestsPerSecond: 1, burst: 10 };
 
@@ -99,7 +98,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
     },
     accountForReplay(call) {
       if (!call.request.headers.has("idempotency-key")) return null;
-      return after(keyRing.findExpired(keyOf(call), REPEAT_MS), (account) => {
+      return after(keyRing.findExpired(keyOf(call), KEY_REPEAT_MS), (account) => {
         if (account === null) return null;
         const address = clientAddressKey(call.clientAddress());
         return addressLimiter.take(`repeat ${address}`, REPEAT_RATE).allowed ? account : null;

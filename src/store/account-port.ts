@@ -48,6 +48,7 @@ export type AccountPort = {
   ) => Answer<AccountOverview>;
 };
 
+/** With each key that is added, some go that ended, are not listed and are too old to repeat a rotation with. */
 export type KeyPort = {
   readonly findKey: (keyHash: string) => Answer<FoundKey | null>;
   /**

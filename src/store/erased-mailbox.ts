@@ -3,7 +3,7 @@
 
 export const ERASING = "erasing ";
 
-/** Marks an account whose jobs are not all cleared. */
+/** Marks an account whose keys and jobs are not all cleared. */
 export const erasingMailbox = (accountId: string): string => `${ERASING}${accountId}`;
 
 export const erasedMailbox = (accountId: string): string => `erased ${accountId}`;

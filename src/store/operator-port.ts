@@ -75,9 +75,10 @@ export type OperatorPort = {
     answer?: CommandAnswer,
   ) => Answer<void>;
   /**
-   * Removes the personal data and the keys of an account, deletes its unfinished jobs and ends its running plan period.
-   * Its id, counts and invoices stay. Its ended jobs, which may be a million, are left to `clearErasedJobs`. Throws a
-   * CommandEndedError where the command is not open.
+   * Removes the personal data and the working keys of an account, of which none is found from now on, deletes its
+   * unfinished jobs and ends its running plan period. Its id, counts and invoices stay. Its ended keys and jobs, which may
+   * be a million, are left to `clearErasedKeys` and `clearErasedJobs`. Throws a CommandEndedError where the command is not
+   * open.
    */
   readonly eraseAccount: (
     accountId: string,
@@ -85,8 +86,10 @@ export type OperatorPort = {
     act: Omit<OperatorAct, "actId">,
     answer?: CommandAnswer,
   ) => Answer<void>;
-  /** Returns the erased accounts whose jobs are not all cleared. */
+  /** Returns the erased accounts whose keys and jobs are not all cleared. */
   readonly accountsToClear: () => Answer<readonly string[]>;
+  /** Removes up to `limit` keys of an erased account whose jobs are not all cleared; returns how many. */
+  readonly clearErasedKeys: (accountId: string, limit: number) => Answer<number>;
   /**
    * Deletes up to `limit` jobs of an erased account, and what was said about them: the oldest ones behind a place. Returns
    * the place of the last; null once none is left, which ends the erasure, and where there is none to end.

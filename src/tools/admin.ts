@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { clearJobsOf } from "../accounts/account-erasure.ts";
+import { clearErasedAccount } from "../accounts/account-erasure.ts";
 import { createAccounts } from "../accounts/accounts.ts";
 import { hashApiKey, makeApiKey, systemRandomBytes } from "../accounts/api-key.ts";
 import { createKeyRing } from "../accounts/key-ring.ts";
@@ -119,7 +119,7 @@ async function runInCluster(
     const meter = createSharedMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
     const randomBytes = systemRandomBytes;
     const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
-    const clearErased = (accountId: string) => clearJobsOf(store, accountId);
+    const clearErased = (accountId: string) => clearErasedAccount(store, accountId);
     const operators = createOperators({ store, meter, keyRing, accounts, clock, clearErased });
     const outcome = await operators.run(ask, operator);
     await meter.close();
@@ -145,7 +145,7 @@ async function runHere(
     const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
     const randomBytes = systemRandomBytes;
     const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
-    const clearErased = (accountId: string) => clearJobsOf(store, accountId);
+    const clearErased = (accountId: string) => clearErasedAccount(store, accountId);
     const operators = createOperators({ store, meter, keyRing, accounts, clock, clearErased });
     const outcome = await operators.run(ask, operator);
     await meter.close();

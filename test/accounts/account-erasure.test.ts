@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { clearJobsOf } from "../../src/accounts/account-erasure.ts";
+import { clearErasedAccount } from "../../src/accounts/account-erasure.ts";
 import { createOperators, type OperatorAsk } from "../../src/accounts/operator-commands.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { AccountErasedError } from "../../src/store/account-port.ts";
@@ -26,10 +26,31 @@ test("the key and the month of an erased account are gone with its erasure, howe
     return accounting.store.clearErasedJobs(...step);
   };
   const store = { ...accounting.store, clearErasedJobs };
-  const clearErased = (erased: string) => clearJobsOf(store, erased);
+  const clearErased = (erased: string) => clearErasedAccount(store, erased);
   const operators = createOperators({ ...accounting, store, clearErased });
   expect(await operators.run({ action: "erase", account: accountId }, "root")).toMatchObject({ ok: true });
   expect(found).toEqual([null, null, null, null]);
+});
+
+test("the ended keys of an erased account, of which there may be very many, go in steps", async () => {
+  const accounting = openAccounting({ clock: handClock("2026-11-01T00:00:00Z") });
+  const { accountId } = signUp(accounting);
+  for (let n = 0; n < 250; n += 1) {
+    accounting.clock.advance(100);
+    accounting.accounts.rotateKey(accountId, { overlapSeconds: 0 });
+  }
+  const removed: number[] = [];
+  const clearErasedKeys: typeof accounting.store.clearErasedKeys = (...step) => {
+    removed.push(accounting.store.clearErasedKeys(...step));
+    return removed.at(-1) ?? 0;
+  };
+  const store = { ...accounting.store, clearErasedKeys };
+  const clearErased = (erased: string) => clearErasedAccount(store, erased);
+  const operators = createOperators({ ...accounting, store, clearErased });
+  expect(await operators.run({ action: "erase", account: accountId }, "root")).toMatchObject({ ok: true });
+  expect(removed).toEqual([100, 100, 50]);
+  expect(accounting.store.listKeys(accountId, 0)).toEqual([]);
+  expect(accounting.store.accountsToClear()).toEqual([]);
 });
 
 /** The lines of errors and bugs. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { clearJobsOf } from "../../src/accounts/account-erasure.ts";
+import { clearErasedAccount } from "../../src/accounts/account-erasure.ts";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { type RandomBytes, systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
@@ -61,7 +61,7 @@ export function openAccounting(options: {
   const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
   const directory = dataDir === undefined ? null : join(dataDir, "idempotency");
   const idempotency = createIdempotency({ store, directory, clock: billingClock });
-  const clearErased = (accountId: string) => clearJobsOf(store, accountId);
+  const clearErased = (accountId: string) => clearErasedAccount(store, accountId);
   const counting = { keyRing, meter, billing, accounts, idempotency };
   return { clock, billingClock, plans, store, ...counting, clearErased };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { SQL } from "bun";
-import { clearErased, clearJobsOf } from "../../src/accounts/account-erasure.ts";
+import { clearErased, clearErasedAccount } from "../../src/accounts/account-erasure.ts";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
@@ -31,7 +31,7 @@ async function operatorsOn(store: SharedStore) {
   const meter = createSharedMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
   const randomBytes = systemRandomBytes;
   const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
-  const clear = (accountId: string) => clearJobsOf(store, accountId);
+  const clear = (accountId: string) => clearErasedAccount(store, accountId);
   return createOperators({ store, meter, keyRing, accounts, clock, clearErased: clear });
 }
 
@@ -59,6 +59,20 @@ describe.if(isPostgresInstalled)("an account with very many jobs", () => {
       SELECT '${name}_' || n, 'acc_a', 'email', 'customers of Ann', '${status}', ${NOON} + n / 3, ${deletedAt}, '{}', 0, 0,
         0, 1, 0, '{}', 0, 1, false, 'https://example.com/ann'
       FROM generate_series(1, ${count}) AS n`);
+
+  /** Runs work while each removal of a key takes a fifth of a millisecond or more. */
+  async function whileRemovingSlowly(work: () => unknown): Promise<void> {
+    await sql.unsafe(`
+      CREATE FUNCTION before_removal() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN IF hashtext(OLD.key_hash) % 5 = 0 THEN PERFORM pg_sleep(0.001); END IF; RETURN OLD; END $$`);
+    await sql`
+      CREATE TRIGGER before_removal BEFORE DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION before_removal()`;
+    try {
+      await work();
+    } finally {
+      await sql`DROP FUNCTION before_removal CASCADE`;
+    }
+  }
 
   /** Runs work while each change of a job does this first. */
   async function whileChanging(first: string, work: () => unknown): Promise<void> {
@@ -89,6 +103,16 @@ describe.if(isPostgresInstalled)("an account with very many jobs", () => {
     await whileChanging(SLOW, async () => expect(await erase()).toMatchObject({ ok: true }));
     expect(await left()).toEqual({ said: 0, live: 0, deleted: 300 });
     expect(await store.findAccount("acc_a")).toMatchObject({ email: "", normalized: "erased acc_a" });
+    expect(await store.accountsToClear()).toEqual([]);
+  }, 30_000);
+
+  test("is erased by one command, however many keys of it have ended", async () => {
+    await sql.unsafe(`
+      INSERT INTO api_keys (key_hash, account_id, created_at, expires_at, rotates_at, revoked_at, key_id)
+      SELECT 'ended ' || n, 'acc_a', n, n + 1, n + 1, n + 1, 'id ended ' || n FROM generate_series(1, ${MANY}) AS n`);
+    await whileRemovingSlowly(async () => expect(await erase()).toMatchObject({ ok: true }));
+    const [row] = await sql`SELECT count(*)::int AS keys FROM api_keys WHERE account_id = 'acc_a'`;
+    expect(row).toEqual({ keys: 0 });
     expect(await store.accountsToClear()).toEqual([]);
   }, 30_000);
 

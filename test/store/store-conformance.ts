@@ -279,6 +279,35 @@ export function describeStore(
       expect(left.sort()).toEqual(["expired 30", "first acc_a", "revoked 30"]);
     });
 
+    test.each([
+      ["without an overlap", 0],
+      ["with one", 1],
+    ] as const)(
+      "of keys that were rotated in a loop %s those go that are neither listed nor repeated with, some with each new one",
+      async (_, overlapMs) => {
+        const store = await opened();
+        for (let n = 1; n <= 520; n += 1) {
+          const at = n * 1_000;
+          const key = { ...keyRecord("acc_a", `k${n}`), createdAt: at };
+          await store.rotateKey(key, { keyId: null, endsAt: at + overlapMs }, null);
+        }
+        const ended = ["first acc_a", ...Array.from({ length: 519 }, (_, n) => `k${n + 1}`)];
+        const left = async (): Promise<number> => {
+          const found = await Promise.all(ended.map(async (hash) => store.findKey(hash)));
+          return found.filter((key) => key !== null).length;
+        };
+        const counts = [await left()];
+        // Ten ended more than 15 minutes ago at first, and all of them later; twenty are not listed.
+        for (const createdAt of [910_500, 910_500, 910_500, 9_000_000, 9_000_000, 9_000_000]) {
+          await store.addKey({ ...keyRecord("acc_a", `new ${counts.length}`), createdAt }, 99, null);
+          counts.push(await left());
+        }
+        expect(counts).toEqual([520, 512, 510, 510, 502, 500, 500]);
+        expect(await store.listKeys("acc_a", 0, 9_000_000)).toHaveLength(507);
+      },
+      60_000,
+    );
+
     test("the last use of keys is kept", async () => {
       const store = await opened();
       await store.markKeysUsed([{ keyHash: "first acc_a", lastUsedAt: 9 }]);
@@ -579,6 +608,30 @@ export function describeStore(
       expect([await store.findKey("late"), await store.findReply("acc_a", "r")]).toEqual([null, null]);
       expect(await store.listKeys("acc_a", 0)).toEqual([]);
       expect((await store.acts(10)).map(({ action }) => action)).toEqual(["erase"]);
+    });
+
+    test("of an account that is erased no key is found at once, and those that ended go a slice at a time", async () => {
+      const store = await opened();
+      await signUp(store, "acc_b");
+      for (const [name, expiresAt] of [
+        ["ended 1", 3],
+        ["ended 2", 4],
+        ["ended 3", 5],
+        ["ending", 7],
+      ] as const)
+        await store.addKey({ ...keyRecord("acc_a", name), expiresAt }, 99, null);
+      expect(await store.clearErasedKeys("acc_a", 9)).toBe(0);
+      await store.eraseAccount("acc_a", 6, { ...act, action: "erase" });
+      for (const name of ["first acc_a", "ending", "ended 3"]) expect(await store.findKey(name)).toBeNull();
+      const listed = async () => (await store.listKeys("acc_a", 0, 10)).map(({ keyHash }) => keyHash).sort();
+      expect(await listed()).toEqual(["ended 1", "ended 2", "ended 3"]);
+      expect([await store.clearErasedKeys("acc_a", 2), await store.clearErasedKeys("acc_a", 2)]).toEqual([
+        2, 1,
+      ]);
+      expect([await store.clearErasedKeys("acc_a", 2), await listed()]).toEqual([0, []]);
+      expect([await store.clearErasedKeys("acc_b", 9), await store.findKey("first acc_b")]).not.toContain(
+        null,
+      );
     });
 
     test("commands are taken in order, answered once, and removed when they are read", async () => {

@@ -1,10 +1,16 @@
-import { and, asc, desc, getTableColumns, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
 import { type AnyPgColumn, unionAll } from "drizzle-orm/pg-core";
 import { dayOf } from "../../../platform/days.ts";
 import type { AccountOverview } from "../../account-port.ts";
 import type { KeyRecord } from "../../account-records.ts";
 import { endedKeys, workingKeys } from "../../conditions.ts";
-import { ENDED_KEYS_MAX, listedKeys, oldestFirst } from "../../listed-keys.ts";
+import {
+  ENDED_KEYS_MAX,
+  KEY_REPEAT_MS,
+  listedKeys,
+  oldestFirst,
+  SURPLUS_AT_ONCE_MAX,
+} from "../../listed-keys.ts";
 import { existingMonth, usageByEndpoint } from "../billing/month-rows.ts";
 import type { Orm } from "../connection/orm.ts";
 import { SERVER_NOW, STATEMENT_NOW } from "../connection/server-clock.ts";
@@ -63,6 +69,50 @@ export async function keysOf(
 }
 
 const keysThat = (orm: Orm, which: SQL | undefined) => orm.select(KEY_COLUMNS).from(apiKeys).where(which);
+
+/**
+ * Adds a key. Ended keys of its account that are of no use go with it, so that a caller who rotates in a loop leaves no
+ * more of them.
+ */
+export async function insertKey(orm: Orm, key: KeyRecord): Promise<void> {
+  await orm.insert(apiKeys).values(key);
+  const { accountId, revokedAt, expiresAt } = apiKeys;
+  const own = eq(accountId, key.accountId);
+  await removeSurplus(orm, own, revokedAt, key.createdAt);
+  await removeSurplus(orm, and(own, isNull(revokedAt)), expiresAt, key.createdAt);
+}
+
+/** Removes some keys that have ended, are not listed, and are too old to repeat a rotation with. */
+async function removeSurplus(
+  orm: Orm,
+  which: SQL | undefined,
+  endedAt: AnyPgColumn,
+  at: number,
+): Promise<void> {
+  const now = sql<number>`least(${at}::bigint, ${STATEMENT_NOW})`;
+  const lastListed = orm
+    .select({ endedAt })
+    .from(apiKeys)
+    .where(and(which, lte(endedAt, now)))
+    .orderBy(desc(endedAt))
+    .limit(1)
+    .offset(ENDED_KEYS_MAX - 1);
+  const isOld = lt(endedAt, sql`${now} - ${KEY_REPEAT_MS}::bigint`);
+  await removeSome(orm, and(which, lt(endedAt, lastListed), isOld), endedAt, SURPLUS_AT_ONCE_MAX);
+}
+
+/** Removes up to `limit` keys of an account; returns how many. */
+export async function removeKeysOf(orm: Orm, accountId: string, limit: number): Promise<number> {
+  const { keyHash } = apiKeys;
+  const some = orm
+    .select({ keyHash })
+    .from(apiKeys)
+    .where(eq(apiKeys.accountId, accountId))
+    .limit(limit)
+    .for("update");
+  const removed = await orm.delete(apiKeys).where(inArray(keyHash, some)).returning({ keyHash });
+  return removed.length;
+}
 
 /** Removes up to `limit` keys that ended at a time or before, by the clock that all nodes share; returns how many. */
 export async function removeEnded(orm: Orm, endedUntil: number, limit: number): Promise<number> {

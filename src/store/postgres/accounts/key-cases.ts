@@ -9,7 +9,7 @@ import { keepReply } from "../reply-rows.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import { emit } from "../webhooks/webhook-rows.ts";
 import { changing } from "./account-cases.ts";
-import { KEY_COLUMNS, keysOf, removeEnded, workingKeysOf } from "./account-rows.ts";
+import { insertKey, KEY_COLUMNS, keysOf, removeEnded, workingKeysOf } from "./account-rows.ts";
 
 /** The keys of accounts. */
 export function createKeyCases({ transact, read }: Connection, processId: string): KeyPort {
@@ -25,7 +25,7 @@ export function createKeyCases({ transact, read }: Connection, processId: string
           })
           .from(apiKeys)
           .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
-          .where(eq(apiKeys.keyHash, keyHash));
+          .where(and(eq(apiKeys.keyHash, keyHash), isNull(accounts.erasedAt)));
         if (row === undefined) return null;
         const { key, ...rest } = row;
         return { ...key, ...rest };
@@ -38,7 +38,7 @@ export function createKeyCases({ transact, read }: Connection, processId: string
       changing(transact, [key.accountId], async (orm) => {
         await lockUnerased(orm, key.accountId);
         if ((await workingKeysOf(orm, key.accountId, key.createdAt)).length >= keysMax) return false;
-        await orm.insert(apiKeys).values(key);
+        await insertKey(orm, key);
         await keepReply(orm, processId, reply);
         return true;
       }),
@@ -130,5 +130,5 @@ async function replace(
       .set({ expiresAt: end, rotatesAt: end, ...(isAtOnce ? { revokedAt: end } : {}) })
       .where(and(eq(apiKeys.keyHash, keyHash), isLater));
   }
-  await orm.insert(apiKeys).values(key);
+  await insertKey(orm, key);
 }

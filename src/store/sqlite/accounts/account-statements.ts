@@ -1,18 +1,4 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  getTableColumns,
-  gt,
-  inArray,
-  isNull,
-  lte,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
-import type { AnySQLiteColumn } from "drizzle-orm/sqlite-core";
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import type { AccountRecord, FoundKey, KeyRecord } from "../../account-records.ts";
 import { endedKeys, workingKeys as workingKeysAt } from "../../conditions.ts";
@@ -21,6 +7,7 @@ import { ENDED_KEYS_MAX, listedKeys, oldestFirst } from "../../listed-keys.ts";
 import type { Orm } from "../connection/orm.ts";
 import { createDueTime } from "../due-time.ts";
 import { accounts, apiKeys } from "../schema.ts";
+import { createEndedKeyStatements } from "./ended-key-statements.ts";
 
 export type AccountStatements = ReturnType<typeof createAccountStatements>;
 
@@ -39,7 +26,7 @@ export function createAccountStatements(orm: Orm) {
       .select({ ...keyColumns, plan: accounts.plan, suspendedAt: accounts.suspendedAt })
       .from(apiKeys)
       .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
-      .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
+      .where(and(eq(apiKeys.keyHash, sql.placeholder("keyHash")), isNull(accounts.erasedAt)))
       .prepare(),
   ).get;
   const isWithoutEvent = and(isNull(expiryEventAt), isNull(apiKeys.revokedAt), isNull(apiKeys.rotatesAt));
@@ -79,16 +66,7 @@ export function createAccountStatements(orm: Orm) {
     return [...keysThat(unending).all(), ...keysThat(ending).all()].sort(oldestFirst);
   };
 
-  const removeSome = (which: SQL | undefined, endedAt: AnySQLiteColumn, limit: number): number => {
-    const some = orm
-      .select({ keyHash: apiKeys.keyHash })
-      .from(apiKeys)
-      .where(which)
-      .orderBy(asc(endedAt))
-      .limit(limit);
-    const removed = orm.delete(apiKeys).where(inArray(apiKeys.keyHash, some));
-    return removed.returning({ keyHash: apiKeys.keyHash }).all().length;
-  };
+  const { removeSurplusKeys, ...endedKeyRemovals } = createEndedKeyStatements(orm);
 
   return {
     /** False, and nothing written, where an account with this normalized mailbox exists. */
@@ -127,9 +105,10 @@ export function createAccountStatements(orm: Orm) {
         .limit(limit)
         .all(),
 
-    /** Removes the personal data and the keys of an account. Its id, counts and invoices stay. */
+    /** Removes the personal data and the working keys of an account. Its id, counts and invoices stay. */
     erase: (accountId: string, erasedAt: number): void => {
-      orm.delete(apiKeys).where(eq(apiKeys.accountId, accountId)).run();
+      for (const { keyHash } of workingKeys(accountId, erasedAt))
+        orm.delete(apiKeys).where(eq(apiKeys.keyHash, keyHash)).run();
       const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
       orm
         .update(accounts)
@@ -138,8 +117,10 @@ export function createAccountStatements(orm: Orm) {
         .run();
     },
 
+    /** Ended keys that are of no use go with it, so that a caller who rotates in a loop leaves no more of them. */
     insertKey: (row: KeyRecord): void => {
       orm.insert(apiKeys).values(row).run();
+      removeSurplusKeys(row.accountId, row.createdAt);
       expiry.changed();
     },
 
@@ -157,14 +138,7 @@ export function createAccountStatements(orm: Orm) {
       return listedKeys(workingKeys(accountId, now), ended);
     },
 
-    /** Removes up to `limit` keys that ended at a time or before; returns how many. */
-    removeEndedKeys: (endedUntil: number, limit: number): number => {
-      const { expiresAt, revokedAt } = apiKeys;
-      const revoked = removeSome(lte(revokedAt, endedUntil), revokedAt, limit);
-      if (revoked === limit) return limit;
-      const expired = and(isNull(revokedAt), lte(expiresAt, endedUntil));
-      return revoked + removeSome(expired, expiresAt, limit - revoked);
-    },
+    ...endedKeyRemovals,
 
     /** Ends a key by rotation, unless it ends before; `forGood` where no clock that is set back may revive it. */
     endKey: (keyHash: string, endsAt: number, forGood: boolean): void => {

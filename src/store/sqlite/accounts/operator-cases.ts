@@ -24,6 +24,12 @@ export function createOperatorCases(
   { accounts, planPeriods, operators, clock, webhooks, erasures }: Statements,
   transact: Transact,
 ): AtOnce<OperatorPort> {
+  /** Returns when an account was erased of which something is left to clear; else null. */
+  function erasingSince(accountId: string): number | null {
+    const account = accounts.find(accountId);
+    return account?.normalized === erasingMailbox(accountId) ? account.erasedAt : null;
+  }
+
   return {
     findAccountByMailbox: (normalized) => accounts.findByMailbox(normalized) ?? null,
     accountPage: accounts.page,
@@ -65,11 +71,13 @@ export function createOperatorCases(
         if (answer !== undefined) requireOpen(operators.end(answer.commandId, answer.outcome));
       }),
     accountsToClear: erasures.underWay,
+    clearErasedKeys: (accountId, limit) =>
+      transact(() => (erasingSince(accountId) === null ? 0 : accounts.removeKeysOf(accountId, limit))),
     clearErasedJobs: (accountId, after, limit) =>
       transact(() => {
-        const account = accounts.find(accountId);
-        if (account?.normalized !== erasingMailbox(accountId) || account.erasedAt === null) return null;
-        const last = erasures.deleteNext({ accountId, erasedAt: account.erasedAt }, after, limit);
+        const erasedAt = erasingSince(accountId);
+        if (erasedAt === null) return null;
+        const last = erasures.deleteNext({ accountId, erasedAt }, after, limit);
         if (last === null) erasures.end(accountId);
         return last;
       }),
