@@ -1,10 +1,11 @@
 import type { JobRecord } from "./job-records.ts";
+import { PAUSED_EVENT } from "./paused-deliveries.ts";
 import type { NewEvent } from "./webhook-port.ts";
 
 const JOB_EVENTS: ReadonlyMap<string, string> = new Map([
   ["completed", "job.completed"],
   ["failed", "job.failed"],
-  ["paused", "job.paused"],
+  ["paused", PAUSED_EVENT],
   ["cancelled", "job.cancelled"],
 ]);
 

@@ -92,7 +92,8 @@ export type JobPort = {
   ) => Answer<void>;
   /**
    * Changes a job in one of these states, with these options if given. Null where it has another state or options. Where it
-   * fails, its unchecked rows count as unknown.
+   * fails, its unchecked rows count as unknown. The event of a pause may take the place of older ones of the same job, of
+   * which a webhook keeps the newest `PAUSES_OF_JOB_MAX`, and for a while some more.
    */
   readonly changeJob: (
     jobId: string,

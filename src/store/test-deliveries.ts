@@ -7,5 +7,8 @@ export const TEST_EVENT = "webhook.test";
  */
 export const TEST_DELIVERIES_MAX = 100;
 
-/** The last deliveries that are looked through for test events: those behind them are too few to count. */
+/**
+ * The last deliveries of a webhook that are looked through for those of which it keeps the newest alone: those behind them
+ * are too few to count.
+ */
 export const LAST_DELIVERIES = 1_000;

@@ -3,6 +3,7 @@ import { ApiError } from "../../src/contract/errors.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { AccountErasedError } from "../../src/store/account-port.ts";
 import { DELIVERIES_AT_ONCE_MAX } from "../../src/store/delivery-steps.ts";
+import { PAUSES_OF_JOB_MAX } from "../../src/store/paused-deliveries.ts";
 import type { Store } from "../../src/store/port.ts";
 import { TEST_DELIVERIES_MAX } from "../../src/store/test-deliveries.ts";
 import type { AttemptEnd, DeliveryRecord, WebhookRecord } from "../../src/store/webhook-port.ts";
@@ -320,6 +321,45 @@ export function describeWebhooks(
         await claimedDelivery(store),
         await claimedDelivery(store),
       ]).toContainEqual(expect.objectContaining({ deliveryId }));
+    });
+
+    test("of the pauses of a job a webhook keeps the newest, to a bound; other jobs, events and addresses lose none", async () => {
+      // A shared store that the tests have open keeps its own clock.
+      let now = NOON;
+      const store = await open({ ...clock, now: () => now });
+      await signUp(store, "acc_a");
+      await store.createWebhook(webhookRecord("wh_1"), 20, null);
+      await added(store, webhookRecord("wh_1"), event("job.failed", NOON - 9));
+      const own = { status: "running", webhookUrl: "https://own.example/" } as const;
+      await store.createJob(jobRecord("job_2", { ...own, name: '{"job_id":"job_1"}' }), null, 9);
+      await store.createJob(jobRecord("job_1", { status: "running" }), null, 9);
+      const pause = async (jobId: string) => {
+        await store.changeJob(jobId, ["running"], { status: "paused", statusReason: "by_caller" });
+        await store.changeJob(jobId, ["paused"], { status: "running", statusReason: null });
+      };
+      const listed = async (limit = 1_000) =>
+        (await store.deliveryPage({ webhookId: "wh_1", afterDeliveryId: null, since: 0, limit })) ?? [];
+      const of = async (jobId: string) =>
+        (await listed()).filter(({ body }) => body.includes(`"job_id":"${jobId}"`));
+      for (let n = 0; n < PAUSES_OF_JOB_MAX; n += 1) await pause("job_2");
+      const times: (number | undefined)[] = [];
+      // The older ones are removed with one of 16.
+      for (; times.length < PAUSES_OF_JOB_MAX + 230; now += 1) {
+        await pause("job_1");
+        times.unshift((await listed(1))[0]?.createdAt);
+      }
+      const kept = (await of("job_1")).map(({ createdAt }) => createdAt);
+      expect(kept.length).toBeLessThan(PAUSES_OF_JOB_MAX + 200);
+      expect(kept.length).toBeGreaterThanOrEqual(PAUSES_OF_JOB_MAX);
+      expect<typeof times>(kept).toEqual(times.slice(0, kept.length));
+      expect(await of("job_2")).toHaveLength(2 * PAUSES_OF_JOB_MAX);
+      expect((await listed()).filter(({ type }) => type === "job.failed")).toHaveLength(1);
+      // Where the clock was set back, the new one is not among those that are removed.
+      for (now = NOON - 1; now > NOON - 40; now -= 1) {
+        const before = new Set((await of("job_1")).map(({ deliveryId }) => deliveryId));
+        await pause("job_1");
+        expect((await of("job_1")).filter(({ deliveryId }) => !before.has(deliveryId))).toHaveLength(1);
+      }
     });
 
     test("a webhook that was disabled or removed since it was read gets no delivery, and none is replayed", async () => {

@@ -5,7 +5,8 @@ import type { WebhookPort } from "../../webhook-port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { keepReply } from "../reply-rows.ts";
 import { webhookDeliveries as deliveries } from "../schema.ts";
-import { createLeftoverRemoval, removeOld, removeTests } from "./removed-webhooks.ts";
+import { removeTests } from "./last-deliveries.ts";
+import { createLeftoverRemoval, removeOld } from "./removed-webhooks.ts";
 import { DELIVERY_COLUMNS, deliver, findDelivery, lockWebhook, newEventId } from "./webhook-rows.ts";
 import { hasten } from "./webhook-turns.ts";
 

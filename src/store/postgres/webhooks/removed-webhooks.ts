@@ -1,8 +1,7 @@
-import { and, asc, desc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { removeInSlices } from "../../../platform/slices.ts";
 import { DELIVERIES_AT_ONCE_MAX } from "../../delivery-steps.ts";
 import { isStorageFailure } from "../../storage-error.ts";
-import { LAST_DELIVERIES, TEST_EVENT } from "../../test-deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Orm } from "../connection/orm.ts";
 import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
@@ -61,25 +60,6 @@ export function createLeftoverRemoval({ transact, read }: Connection): (limit: n
 export function removeOld(orm: Orm, before: number, limit: number): Promise<number> {
   const which = and(lt(deliveries.createdAt, before), isNull(deliveries.nextAttemptAt));
   return removeSome(orm, which, [asc(deliveries.createdAt)], limit);
-}
-
-/** Removes those test events among the last deliveries of a locked webhook that are older than its `keptMax` newest. */
-export async function removeTests(orm: Orm, webhookId: string, keptMax: number): Promise<void> {
-  const { deliveryId, type, createdAt } = deliveries;
-  const last = orm
-    .select({ deliveryId, type, createdAt })
-    .from(deliveries)
-    .where(eq(deliveries.webhookId, webhookId))
-    .orderBy(desc(createdAt), desc(deliveryId))
-    .limit(LAST_DELIVERIES)
-    .as("last");
-  const old = orm
-    .select({ deliveryId: last.deliveryId })
-    .from(last)
-    .where(eq(last.type, TEST_EVENT))
-    .orderBy(desc(last.createdAt), desc(last.deliveryId))
-    .offset(keptMax);
-  await orm.delete(deliveries).where(inArray(deliveryId, old));
 }
 
 /**

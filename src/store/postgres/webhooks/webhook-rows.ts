@@ -1,7 +1,9 @@
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
+import { removesPauses } from "../../paused-deliveries.ts";
 import type { DeliveryRecord, NewEvent, WebhookChange, WebhookRecord } from "../../webhook-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
+import { removePauses } from "./last-deliveries.ts";
 import { giveUpPending, hasten } from "./webhook-turns.ts";
 
 const { owner: _, leaseUntil: __, ...deliveryColumns } = getTableColumns(deliveries);
@@ -110,6 +112,7 @@ export async function deliver(
     })
     .returning(DELIVERY_COLUMNS);
   if (delivery === undefined) throw new Error("a delivery was not inserted");
+  if (removesPauses(delivery)) await removePauses(orm, webhookId, delivery.deliveryId);
   await hasten(orm, webhookId, at);
   return delivery;
 }

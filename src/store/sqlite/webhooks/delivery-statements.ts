@@ -1,10 +1,10 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, ne, sql } from "drizzle-orm";
 import { madeOnce } from "../../../platform/made-once.ts";
 import { isBehind } from "../../conditions.ts";
-import { LAST_DELIVERIES, TEST_EVENT } from "../../test-deliveries.ts";
 import type { AttemptEnd, AttemptOutcome, DeliveryPage, DeliveryRecord } from "../../webhook-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import { webhookDeliveries as deliveries } from "../schema.ts";
+import { createLastDeliveries } from "./last-deliveries.ts";
 
 export type NewDelivery = Pick<
   DeliveryRecord,
@@ -36,6 +36,8 @@ export function createDeliveryStatements(orm: Orm) {
   ).get;
 
   return {
+    ...createLastDeliveries(orm),
+
     newEventId: (): string => `evt_${randomHex(orm)}`,
 
     insert: (delivery: NewDelivery): DeliveryRecord => {
@@ -154,26 +156,6 @@ export function createDeliveryStatements(orm: Orm) {
         orm.delete(deliveries).where(eq(deliveries.deliveryId, deliveryId)).run();
       }
       return old.length;
-    },
-
-    /** Removes those test events among the last deliveries of a webhook that are older than its `keptMax` newest. */
-    removeTests: (webhookId: string, keptMax: number): void => {
-      const { deliveryId, type, createdAt } = deliveries;
-      const last = orm
-        .select({ deliveryId, type, createdAt })
-        .from(deliveries)
-        .where(eq(deliveries.webhookId, webhookId))
-        .orderBy(desc(createdAt), desc(deliveryId))
-        .limit(LAST_DELIVERIES)
-        .as("last");
-      const old = orm
-        .select({ deliveryId: last.deliveryId })
-        .from(last)
-        .where(eq(last.type, TEST_EVENT))
-        .orderBy(desc(last.createdAt), desc(last.deliveryId))
-        .limit(LAST_DELIVERIES)
-        .offset(keptMax);
-      orm.delete(deliveries).where(inArray(deliveryId, old)).run();
     },
 
     /** Removes up to `limit` deliveries of a webhook; returns how many. */

@@ -2,6 +2,7 @@ import type { AtOnce } from "../../../platform/answer.ts";
 import { changeByAttempt } from "../../attempt-change.ts";
 import { jobEvent } from "../../job-event.ts";
 import type { JobRecord } from "../../job-records.ts";
+import { removesPauses } from "../../paused-deliveries.ts";
 import { TEST_DELIVERIES_MAX } from "../../test-deliveries.ts";
 import type { NewEvent, WebhookPort, WebhookRecord } from "../../webhook-port.ts";
 import type { AccountStatements } from "../accounts/account-statements.ts";
@@ -183,6 +184,7 @@ function deliver(
   const { webhookId, accountId } = webhook;
   const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
   const delivery = deliveries.insert({ webhookId, accountId, url, eventId, type, body, createdAt: at });
+  if (removesPauses(delivery)) deliveries.removePauses(webhookId, delivery.deliveryId);
   webhooks.hasten(webhookId, at);
   return delivery;
 }

@@ -1,0 +1,59 @@
+import { and, desc, eq, gt, inArray, ne, sql } from "drizzle-orm";
+import { JOB_ID_CHARS, JOB_ID_NAME, PAUSED_EVENT, PAUSES_OF_JOB_MAX } from "../../paused-deliveries.ts";
+import { LAST_DELIVERIES, TEST_EVENT } from "../../test-deliveries.ts";
+import type { Orm } from "../connection/orm.ts";
+import { webhookDeliveries as deliveries } from "../schema.ts";
+
+/** What is removed of the last deliveries of a webhook, as any number of its kind may be written. */
+export function createLastDeliveries(orm: Orm) {
+  const { deliveryId, type, url, body, createdAt } = deliveries;
+  const lastOf = (webhookId: string) =>
+    orm
+      .select({ deliveryId, type, url, body, createdAt })
+      .from(deliveries)
+      .where(eq(deliveries.webhookId, webhookId))
+      .orderBy(desc(createdAt), desc(deliveryId))
+      .limit(LAST_DELIVERIES)
+      .as("last");
+
+  return {
+    /** Removes those test events among the last deliveries of a webhook that are older than its `keptMax` newest. */
+    removeTests: (webhookId: string, keptMax: number): void => {
+      const last = lastOf(webhookId);
+      const old = orm
+        .select({ deliveryId: last.deliveryId })
+        .from(last)
+        .where(eq(last.type, TEST_EVENT))
+        .orderBy(desc(last.createdAt), desc(last.deliveryId))
+        .limit(LAST_DELIVERIES)
+        .offset(keptMax);
+      orm.delete(deliveries).where(inArray(deliveryId, old)).run();
+    },
+
+    /**
+     * Removes those events of pauses among the last deliveries of a webhook that are older than the newest of the same job
+     * and address. One is kept, whichever it is: where the clock was set back the new one would be the oldest.
+     */
+    removePauses: (webhookId: string, keptId: string): void => {
+      const last = lastOf(webhookId);
+      // `json_extract` reads each body to its end, and takes half as long again.
+      const job = sql`substr(${last.body}, instr(${last.body}, ${JOB_ID_NAME}), ${JOB_ID_CHARS})`;
+      const newestFirst = sql`${last.createdAt} DESC, ${last.deliveryId} DESC`;
+      const pauses = orm
+        .select({
+          deliveryId: last.deliveryId,
+          place: sql`row_number() OVER (PARTITION BY ${job}, ${last.url} ORDER BY ${newestFirst})`.as(
+            "place",
+          ),
+        })
+        .from(last)
+        .where(eq(last.type, PAUSED_EVENT))
+        .as("pauses");
+      const old = orm
+        .select({ deliveryId: pauses.deliveryId })
+        .from(pauses)
+        .where(and(gt(pauses.place, PAUSES_OF_JOB_MAX), ne(pauses.deliveryId, keptId)));
+      orm.delete(deliveries).where(inArray(deliveryId, old)).run();
+    },
+  };
+}
