@@ -20,7 +20,7 @@ export function createFormerFailures({
   let after: FailedJobs["next"] = null;
   let isDone = false;
   return async () => {
-    if (isDone) return;
+    if (isDone || isEnding()) return;
     const { jobIds, next } = await store.failedJobs(after, JOBS_AT_ONCE);
     for (const jobId of jobIds) {
       if (isEnding()) return;

@@ -4,47 +4,69 @@ export type JobQueue = {
   readonly add: (accountId: string, jobId: string) => void;
   readonly remove: (accountId: string, jobId: string) => void;
   readonly has: (accountId: string, jobId: string) => boolean;
-  /** The jobs in the order of their turns; `countTaken` moves an account back. */
-  readonly inTurn: () => readonly { readonly accountId: string; readonly jobId: string }[];
+  /**
+   * The jobs in the order of their turns, each found when it is asked for; `countTaken` moves an account back. The queue may
+   * change meanwhile: a job that is added may come up, one that is removed does not.
+   */
+  readonly inTurn: () => IteratorObject<{ readonly accountId: string; readonly jobId: string }>;
   /** Counts a chunk that an account was given. */
   readonly countTaken: (accountId: string) => void;
   readonly jobs: () => number;
 };
 
-type Turn = { readonly jobIds: string[]; tag: number };
-
 /**
- * Start-time fair queueing: each chunk that an account is given raises its tag, and the account with the lowest tag is
- * next. A new account starts at the tag of the others, so a job of one chunk is next even behind a job of thousands.
+ * Start-time fair queueing of chunks that count the same: an account that is given one is behind all others. A new account
+ * is behind those that wait for theirs and before those that had one, so a job of one chunk is next even behind a job of
+ * thousands. A turn costs the same however many accounts there are.
  */
 export function createJobQueue(): JobQueue {
-  const accounts = new Map<string, Turn>();
-  let virtualTime = 0;
+  /** The jobs of each account that waits for its chunk of this round, in the order of turns. */
+  const waiting = new Map<string, string[]>();
+  /** Those of the accounts that had one, in the order of turns. */
+  const served = new Map<string, string[]>();
+  let jobs = 0;
+
+  const jobsOf = (accountId: string) => waiting.get(accountId) ?? served.get(accountId);
+
+  /** An account that had a chunk is given another: what the others are given is of the next round, too. */
+  function beginRound(): void {
+    for (const [accountId, jobIds] of served) waiting.set(accountId, jobIds);
+    served.clear();
+  }
 
   return {
     add(accountId, jobId) {
-      const turn = accounts.get(accountId) ?? { jobIds: [], tag: virtualTime };
-      if (!turn.jobIds.includes(jobId)) turn.jobIds.push(jobId);
-      accounts.set(accountId, turn);
+      const jobIds = jobsOf(accountId) ?? [];
+      if (jobIds.includes(jobId)) return;
+      if (jobIds.length === 0) waiting.set(accountId, jobIds);
+      jobIds.push(jobId);
+      jobs += 1;
     },
     remove(accountId, jobId) {
-      const turn = accounts.get(accountId);
-      if (turn === undefined) return;
-      const at = turn.jobIds.indexOf(jobId);
-      if (at !== -1) turn.jobIds.splice(at, 1);
-      if (turn.jobIds.length === 0) accounts.delete(accountId);
+      const jobIds = jobsOf(accountId);
+      const at = jobIds?.indexOf(jobId) ?? -1;
+      if (jobIds === undefined || at === -1) return;
+      jobIds.splice(at, 1);
+      jobs -= 1;
+      if (jobIds.length > 0) return;
+      waiting.delete(accountId);
+      served.delete(accountId);
     },
-    has: (accountId, jobId) => accounts.get(accountId)?.jobIds.includes(jobId) ?? false,
-    inTurn: () =>
-      [...accounts]
-        .sort(([, a], [, b]) => a.tag - b.tag)
-        .flatMap(([accountId, { jobIds }]) => jobIds.map((jobId) => ({ accountId, jobId }))),
+    has: (accountId, jobId) => jobsOf(accountId)?.includes(jobId) ?? false,
+    *inTurn() {
+      for (const accounts of [waiting, served]) {
+        for (const [accountId, jobIds] of accounts) {
+          for (const jobId of [...jobIds]) if (jobIds.includes(jobId)) yield { accountId, jobId };
+        }
+      }
+    },
     countTaken(accountId) {
-      const turn = accounts.get(accountId);
-      if (turn === undefined) return;
-      virtualTime = Math.max(virtualTime, turn.tag);
-      turn.tag = Math.max(turn.tag, virtualTime) + 1;
+      const jobIds = jobsOf(accountId);
+      if (jobIds === undefined) return;
+      if (served.has(accountId)) beginRound();
+      waiting.delete(accountId);
+      served.set(accountId, jobIds);
     },
-    jobs: () => [...accounts.values()].reduce((sum, { jobIds }) => sum + jobIds.length, 0),
+    jobs: () => jobs,
   };
 }

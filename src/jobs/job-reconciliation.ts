@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
 import type { ClaimedWork, ListedJob } from "../store/job-records.ts";
 import type { Upkeep } from "../store/port.ts";
@@ -12,7 +14,8 @@ import type { JobUnits } from "./job-units.ts";
 import type { JobWaits } from "./job-waits.ts";
 
 export type JobReconciliationDependencies = {
-  readonly store: Pick<JobPort, "jobsIn"> & Pick<Upkeep, "probe">;
+  readonly store: Pick<JobPort, "jobsIn" | "findJob"> & Pick<Upkeep, "probe">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly queue: Pick<JobQueue, "add">;
   readonly claims: Pick<ChunkClaims, "releaseAll">;
   readonly places: Pick<ChunkPlaces, "isLeftFor">;
@@ -31,12 +34,15 @@ export type JobReconciliationDependencies = {
   readonly finishIdle: (jobId: string) => Promise<void>;
 };
 
+/** Work between two turns of the event loop. */
+const WORK_MS_MAX = 4;
+
 /**
  * Returns a function that brings the queue in line with the store: it queues the jobs that can run, those of other
  * processes included, resumes paused jobs whose units or disk space are back, and ends cancelled ones.
  */
 export function createJobReconciliation(dependencies: JobReconciliationDependencies): () => Promise<void> {
-  const { store, queue, claims, places, waits, gaps, stops, steps, room, units } = dependencies;
+  const { store, clock, queue, claims, places, waits, gaps, stops, steps, room, units } = dependencies;
   const { seen, isEnding, work, finishIdle } = dependencies;
 
   /** Works on the chunks of a paused job that precede finished ones, within the places for chunks in work. */
@@ -51,11 +57,26 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
   /** Resumes a paused job where what it lacks is back. Without units no gap of it can be closed. */
   async function continuePaused(job: ListedJob): Promise<void> {
     if (job.statusReason === "out_of_units") {
-      if (await units.areBack(job)) await steps.resume(job);
+      if (await units.areBack(job)) await resume(job);
     } else if (job.statusReason === "storage" && (await room.isBack())) {
       await store.probe();
-      await steps.resume(job);
+      await resume(job);
     } else await closeGaps(job);
+  }
+
+  /** Resumes a paused job, but one that its caller has paused since it was listed. */
+  async function resume(job: ListedJob): Promise<void> {
+    const current = await store.findJob(job.jobId);
+    if (current?.statusReason === job.statusReason) await steps.resume(job);
+  }
+
+  async function settle(job: ListedJob): Promise<void> {
+    // Another process may have deleted it.
+    if (job.deletedAt !== null) void stops.giveUp(job.jobId);
+    if (job.status === "cancelling") await finishIdle(job.jobId);
+    else if (waits.isKeptOut(job.jobId)) return;
+    else if (job.status !== "paused") queue.add(job.accountId, job.jobId);
+    else await continuePaused(job);
   }
 
   return async () => {
@@ -66,13 +87,14 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
     gaps.seen(jobs);
     stops.seen(jobs);
     units.seen(jobs);
+    let begunMs = clock.monotonic();
     for (const job of jobs) {
-      // Another process may have deleted it.
-      if (job.deletedAt !== null) void stops.giveUp(job.jobId);
-      if (job.status === "cancelling") await finishIdle(job.jobId);
-      else if (waits.isLater(job.jobId)) continue;
-      else if (job.status !== "paused") queue.add(job.accountId, job.jobId);
-      else await continuePaused(job);
+      if (clock.monotonic() - begunMs >= WORK_MS_MAX) {
+        await nextTurn();
+        begunMs = clock.monotonic();
+      }
+      if (isEnding()) return;
+      await settle(job);
     }
   };
 }

@@ -87,14 +87,12 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   const steps = createJobSteps({ store, queue, waits, gaps, clock, changed, retentionMs });
   const stop = new AbortController();
   const isEnding = () => stop.signal.aborted;
-  const common = { queue, claims, waits, gaps, steps, units, isEnding };
+  const common = { store, clock, room, queue, claims, waits, gaps, steps, units, isEnding };
   const settleFailure = createChunkFailures({ ...common, reportBug, pausesForStorage });
   const reconcile = createJobReconciliation({
     ...common,
-    store,
     places,
     stops,
-    room,
     seen,
     work: begin,
     finishIdle,
@@ -109,15 +107,19 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
 
   /** Claims the next chunk of the account whose turn it is; false where no job has one, or none can be kept. */
   async function claimNext(): Promise<boolean> {
+    if (!places.isLeft()) return false;
     if (!queue.inTurn().some(({ accountId }) => places.isLeftFor(accountId))) return false;
     if (!(await room.isLeft())) {
-      for (const job of queue.inTurn()) await steps.pause(job, "storage");
+      await pauseQueued();
       return false;
     }
+    const without = new Set<string>();
     for (const { accountId, jobId } of queue.inTurn()) {
-      if (!places.isLeftFor(accountId)) continue;
+      if (without.has(jobId) || !places.isLeftFor(accountId)) continue;
       const claimed = await store.claimChunk(jobId);
       if (claimed === null) {
+        // It may be queued again, behind the others.
+        without.add(jobId);
         queue.remove(accountId, jobId);
         await finishIdle(jobId);
         continue;
@@ -127,6 +129,15 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       return true;
     }
     return false;
+  }
+
+  /** Pauses all queued jobs for want of room, one in each turn of the event loop. */
+  async function pauseQueued(): Promise<void> {
+    for (const job of queue.inTurn()) {
+      await steps.pause(job, "storage");
+      await nextTurn();
+      if (isEnding()) return;
+    }
   }
 
   function begin(claimed: ClaimedWork): void {
@@ -206,7 +217,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   }
 
   async function reconcileAndPump(): Promise<void> {
-    if (isReconciling) return;
+    if (isReconciling || isEnding()) return;
     isReconciling = true;
     try {
       await reconcile();

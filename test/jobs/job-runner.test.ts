@@ -3,6 +3,7 @@ import { type ChunkOutcome, HopelessChunkError } from "../../src/jobs/chunks/chu
 import { type DiskRoom, ROOM_ELSEWHERE } from "../../src/jobs/disk-room.ts";
 import { createJobQueue } from "../../src/jobs/job-queue.ts";
 import { createJobRunner, type JobRunnerDependencies } from "../../src/jobs/job-runner.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { claimed, finish, finishedChunk, startedJob } from "../store/job-conformance.ts";
@@ -21,11 +22,15 @@ function runnerOn(
     meter = { enter: () => undefined, unitsLeft: () => 1_000, mayCover: () => true },
     watchMs = 60_000,
     waitMs = 0,
+    runnerClock = clock,
+    changed = () => {},
   }: {
     readonly room?: DiskRoom;
     readonly meter?: JobRunnerDependencies["meter"];
     readonly watchMs?: number;
     readonly waitMs?: number;
+    readonly runnerClock?: Clock;
+    readonly changed?: JobRunnerDependencies["changed"];
   } = {},
 ) {
   const store = openStore({ path: ":memory:", clock });
@@ -33,13 +38,13 @@ function runnerOn(
   const runner = createJobRunner({
     store,
     queue: createJobQueue(),
-    clock,
+    clock: runnerClock,
     runChunk,
     threadsReady: async () => {},
     meter,
     announce: ({ jobId }) => void announced.push(jobId),
     room,
-    changed: () => {},
+    changed,
     seen: () => {},
     reportBug: (error) => {
       throw error;
@@ -348,5 +353,89 @@ test("jobs that are paused for units hold up no others, and go on once there are
   rich.add("acc_199");
   await until("the end of the job", () => store.findJob("job_199")?.status === "completed");
   expect(store.findJob("job_198")?.status).toBe("paused");
+  store.close();
+});
+
+/** Counts the turns of the event loop. */
+function turnCount() {
+  let turns = 0;
+  let next = setImmediate(count);
+  function count(): void {
+    turns += 1;
+    next = setImmediate(count);
+  }
+  return { turns: () => turns, [Symbol.dispose]: () => clearImmediate(next) };
+}
+
+/** Each look at the clock finds a millisecond gone. */
+function busyClock(): Clock {
+  let monotonicMs = 0;
+  return { now: clock.now, monotonic: () => ++monotonicMs };
+}
+
+test("other work goes on while very many paused jobs are looked at", async () => {
+  using counter = turnCount();
+  const looks: number[] = [];
+  const mayCover = () => looks.push(counter.turns()) === 0;
+  const meter: JobRunnerDependencies["meter"] = { enter: () => undefined, unitsLeft: () => 0, mayCover };
+  const { store, runner } = runnerOn(async () => "finished", { meter, runnerClock: busyClock() });
+  await using _ = runner;
+  for (let n = 0; n < 200; n += 1) {
+    await signUp(store, `acc_${n}`);
+    await startedJob(store, `job_${n}`, 1, `acc_${n}`);
+    store.changeJob(`job_${n}`, ["queued"], { status: "paused", statusReason: "by_caller" });
+  }
+  await runner.start();
+  expect([looks.length, new Set(looks).size > 20]).toEqual([200, true]);
+  store.close();
+});
+
+test("a look at the jobs that is under way when the process ends asks the store for nothing more", async () => {
+  const { store, runner } = runnerOn(async () => "finished", { runnerClock: busyClock() });
+  await signUp(store, "acc_a");
+  for (let n = 0; n < 50; n += 1) {
+    await startedJob(store, `job_${n}`, 1);
+    store.changeJob(`job_${n}`, ["queued"], { status: "cancelling", statusReason: "by_caller" });
+  }
+  const started = runner.start();
+  await new Promise(setImmediate);
+  await runner[Symbol.asyncDispose]();
+  expect(store.jobsIn(["cancelling"]).length).toBeGreaterThan(0);
+  store.close();
+  await started;
+});
+
+test("a job that its caller pauses while its disk is looked at stays paused", async () => {
+  const { store, runner } = runnerOn(async () => "finished", {
+    room: {
+      isLeft: async () => true,
+      isBack: async () => {
+        store.changeJob("job_1", ["paused"], { status: "paused", statusReason: "by_caller" });
+        return true;
+      },
+    },
+  });
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  await startedJob(store, "job_1", 1);
+  store.changeJob("job_1", ["queued"], { status: "paused", statusReason: "storage" });
+  await runner.start();
+  expect(store.findJob("job_1")).toMatchObject({ status: "paused", statusReason: "by_caller" });
+  store.close();
+});
+
+test("jobs that the disk has no room for are all paused, each in a turn of its own", async () => {
+  using counter = turnCount();
+  const turns = new Set<number>();
+  const { store, runner } = runnerOn(async () => "finished", {
+    room: { isLeft: async () => false, isBack: async () => false },
+    changed: () => void turns.add(counter.turns()),
+  });
+  await signUp(store, "acc_a");
+  for (let n = 0; n < 50; n += 1) await startedJob(store, `job_${n}`, 1);
+  await runner.start();
+  await until("the pauses", () => store.jobsIn(["queued"]).length === 0);
+  await runner[Symbol.asyncDispose]();
+  expect(turns.size).toBe(50);
   store.close();
 });

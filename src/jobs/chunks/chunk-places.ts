@@ -3,6 +3,8 @@ import type { JobRecord } from "../../store/job-records.ts";
 
 /** Bounds the chunks in work, and counts them by job and by account. */
 export type ChunkPlaces = {
+  /** Whether there is a place for any account. */
+  readonly isLeft: () => boolean;
   /** True also beyond the limit for an account without a chunk, so that slow look-ups of others cannot starve it. */
   readonly isLeftFor: (accountId: string) => boolean;
   readonly acquire: (job: Pick<JobRecord, "accountId" | "jobId">) => ChunkPlace;
@@ -35,10 +37,12 @@ export function createChunkPlaces({
   const byAccount = createTally();
   let chunks = 0;
   let committed = 0;
+  const isLeft = () => chunks < chunksMax + spareChunksMax;
   return {
+    isLeft,
     isLeftFor(accountId) {
       if (chunks < chunksMax && committed < committedMax) return true;
-      return chunks < chunksMax + spareChunksMax && byAccount.count(accountId) === 0;
+      return isLeft() && byAccount.count(accountId) === 0;
     },
     acquire({ accountId, jobId }) {
       let isCommitted = false;
