@@ -1,15 +1,15 @@
 import type { JobPort } from "../store/job-port.ts";
-import type { ClaimedWork, ListedJob } from "../store/job-records.ts";
+import type { ClaimedWork, JobInState } from "../store/job-records.ts";
 import type { JobUnits } from "./job-units.ts";
 
 /** Unfinished chunks that precede finished ones. Until they are done, the later results of a paused job cannot be read. */
 export type JobGaps = {
   /** Claims the next chunk of a paused job that precedes a finished one; null where none can be done now. */
-  readonly claim: (job: ListedJob) => Promise<ClaimedWork | null>;
+  readonly claim: (job: JobInState) => Promise<ClaimedWork | null>;
   /** Looks for gaps anew; to be called when a job is paused. */
   readonly forget: (jobId: string) => void;
   /** Forgets all jobs but the paused ones; to be called with all jobs that have not ended. */
-  readonly seen: (jobs: readonly ListedJob[]) => void;
+  readonly seen: (jobs: readonly JobInState[]) => void;
 };
 
 /** After this many searches without a gap, one a second, none can appear: no process holds a chunk for longer. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
-import type { ClaimedWork, ListedJob } from "../store/job-records.ts";
+import type { ClaimedWork, JobInState } from "../store/job-records.ts";
 import type { Upkeep } from "../store/port.ts";
 import type { ChunkClaims } from "./chunks/chunk-claims.ts";
 import type { ChunkPlaces } from "./chunks/chunk-places.ts";
@@ -26,7 +26,7 @@ export type JobReconciliationDependencies = {
   readonly room: Pick<DiskRoom, "isBack">;
   readonly units: Pick<JobUnits, "seen" | "areBack">;
   /** Called with the jobs that have not ended. */
-  readonly seen: (jobs: readonly ListedJob[]) => void;
+  readonly seen: (jobs: readonly JobInState[]) => void;
   readonly isEnding: () => boolean;
   /** Works on a claimed chunk of a paused job. */
   readonly work: (claimed: ClaimedWork) => void;
@@ -46,7 +46,7 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
   const { seen, isEnding, work, finishIdle } = dependencies;
 
   /** Works on the chunks of a paused job that precede finished ones, within the places for chunks in work. */
-  async function closeGaps(job: ListedJob): Promise<void> {
+  async function closeGaps(job: JobInState): Promise<void> {
     while (!isEnding() && places.isLeftFor(job.accountId)) {
       const claimed = await gaps.claim(job);
       if (claimed === null) return;
@@ -55,7 +55,7 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
   }
 
   /** Resumes a paused job where what it lacks is back. Without units no gap of it can be closed. */
-  async function continuePaused(job: ListedJob): Promise<void> {
+  async function continuePaused(job: JobInState): Promise<void> {
     if (job.statusReason === "out_of_units") {
       if (await units.areBack(job)) await resume(job);
     } else if (job.statusReason === "storage" && (await room.isBack())) {
@@ -65,12 +65,12 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
   }
 
   /** Resumes a paused job, but one that its caller has paused since it was listed. */
-  async function resume(job: ListedJob): Promise<void> {
+  async function resume(job: JobInState): Promise<void> {
     const current = await store.findJob(job.jobId);
     if (current?.statusReason === job.statusReason) await steps.resume(job);
   }
 
-  async function settle(job: ListedJob): Promise<void> {
+  async function settle(job: JobInState): Promise<void> {
     // Another process may have deleted it.
     if (job.deletedAt !== null) void stops.giveUp(job.jobId);
     if (job.status === "cancelling") await finishIdle(job.jobId);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Meter } from "../billing/meter.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
-import type { ChunkClaim, ClaimedWork, JobRecord, ListedJob } from "../store/job-records.ts";
+import type { ChunkClaim, ClaimedWork, JobInState, JobRecord } from "../store/job-records.ts";
 import type { AnnouncedJob } from "../store/lease-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
@@ -58,7 +58,7 @@ export type JobRunnerDependencies = {
   readonly room: DiskRoom;
   readonly changed: (job: JobRecord) => void;
   /** Called at each reconciliation with the jobs that have not ended. */
-  readonly seen: (jobs: readonly ListedJob[]) => void;
+  readonly seen: (jobs: readonly JobInState[]) => void;
   readonly reportBug: (error: unknown, jobId: string) => void;
   /** From the end of the first round to the second look-up of the rows whose first one failed. */
   readonly secondLookUp: SecondLookUp;

@@ -1,6 +1,6 @@
 import type { Clock } from "../platform/clock.ts";
 import type { JobPort } from "../store/job-port.ts";
-import { type JobRecord, type ListedJob, STOPPABLE } from "../store/job-records.ts";
+import { type JobInState, type JobRecord, STOPPABLE } from "../store/job-records.ts";
 import { type Job, jobOf } from "./job.ts";
 import { createJobChanges } from "./job-changes.ts";
 import type { JobGaps } from "./job-gaps.ts";
@@ -15,7 +15,7 @@ export type JobSteps = {
   readonly start: (record: JobRecord) => Promise<Job>;
   readonly pause: (job: JobName, reason: string) => Promise<void>;
   /** Resumes a paused job. */
-  readonly resume: (job: ListedJob) => Promise<void>;
+  readonly resume: (job: JobInState) => Promise<void>;
   readonly fail: (job: JobName, reason: string) => Promise<void>;
   /** Once all chunks of a job are done: starts the second look-up of failed rows, or ends the job. */
   readonly finishRound: (jobId: string) => Promise<void>;

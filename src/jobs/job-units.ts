@@ -1,17 +1,17 @@
 import type { Meter } from "../billing/meter.ts";
 import { type Answer, after } from "../platform/answer.ts";
-import type { ListedJob } from "../store/job-records.ts";
+import type { JobInState } from "../store/job-records.ts";
 
 /** What a job's account has left. */
 export type JobUnits = {
   /** Returns how many units could be reserved now. */
   readonly left: (accountId: string) => Answer<number>;
   /** Whether there are units for an item of a job. An account that had none is read again once it was changed. */
-  readonly areLeft: (job: ListedJob) => Promise<boolean>;
+  readonly areLeft: (job: JobInState) => Promise<boolean>;
   /** Begins a pass over jobs that are paused for units; to be called with all jobs that have not ended. */
-  readonly seen: (jobs: readonly ListedJob[]) => void;
+  readonly seen: (jobs: readonly JobInState[]) => void;
   /** The same for a job that is paused for units: false also where its account has no turn in this pass. */
-  readonly areBack: (job: ListedJob) => Promise<boolean>;
+  readonly areBack: (job: JobInState) => Promise<boolean>;
 };
 
 /** Accounts of one pass that may have units again. Each is read, or enters its month: up to ten milliseconds. */
@@ -26,7 +26,7 @@ export function createJobUnits(meter: Pick<Meter, "enter" | "unitsLeft" | "mayCo
   let inTurn: ReadonlySet<string> = new Set();
 
   const left = (accountId: string) => after(meter.enter(accountId), () => meter.unitsLeft({ accountId }));
-  const haveItem = async ({ accountId, unitsPerItem }: ListedJob) => (await left(accountId)) >= unitsPerItem;
+  const haveItem = async ({ accountId, unitsPerItem }: JobInState) => (await left(accountId)) >= unitsPerItem;
 
   function nextTurns(unitsOf: ReadonlyMap<string, number>): ReadonlySet<string> {
     const changed: string[] = [];

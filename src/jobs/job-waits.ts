@@ -1,5 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
-import type { ListedJob } from "../store/job-records.ts";
+import type { JobInState } from "../store/job-records.ts";
 
 /** Jobs that are kept out of the queue for a time, though they have chunks to do. */
 export type JobWaits = {
@@ -15,7 +15,7 @@ export type JobWaits = {
    * Ends all back-offs, and begins the waits of second look-ups that another process began; to be called with all jobs
    * that have not ended.
    */
-  readonly seen: (jobs: readonly ListedJob[]) => void;
+  readonly seen: (jobs: readonly JobInState[]) => void;
 };
 
 export type SecondLookUp = {

@@ -4,6 +4,7 @@ import type {
   ChunkClaim,
   ChunkResults,
   ClaimedWork,
+  JobInState,
   JobRecord,
   JobStatus,
   ListedJob,
@@ -114,7 +115,7 @@ export type JobPort = {
   /** Returns jobs, newest first; null where `afterJobId` is not a job of the account. */
   readonly jobPage: (page: JobPage) => Answer<readonly ListedJob[] | null>;
   /** Returns all jobs in these states, oldest first. */
-  readonly jobsIn: (statuses: readonly JobStatus[]) => Answer<readonly ListedJob[]>;
+  readonly jobsIn: (statuses: readonly JobStatus[]) => Answer<readonly JobInState[]>;
   /** Returns up to `limit` failed jobs whose results are kept, behind a cursor that a call before has returned. */
   readonly failedJobs: (after: string | null, limit: number) => Answer<FailedJobs>;
   /** Returns the number of unfinished jobs of all accounts, by state and reason. */

@@ -54,8 +54,22 @@ export type JobRecord = {
   readonly webhookUrl: string | null;
 };
 
-/** A job in a list of jobs, or among those in a state: an input may have thousands of columns. */
+/** A job in a list of jobs: an input may have thousands of columns. */
 export type ListedJob = Omit<JobRecord, "inputTable">;
+
+/** A job among those in a state, with what the queue has to know: all that have not ended are read each second. */
+export type JobInState = Pick<
+  JobRecord,
+  | "jobId"
+  | "accountId"
+  | "isTest"
+  | "status"
+  | "statusReason"
+  | "startedAt"
+  | "deletedAt"
+  | "unitsPerItem"
+  | "round"
+>;
 
 /** Some rows of a job's input, in the order of the input. */
 export type NewJobChunk = {

@@ -124,14 +124,15 @@ function readCases({ read }: Connection): ReadCases {
 }
 
 // Asked for every second.
-const jobsInStatus = builtOnce((orm) =>
-  orm
-    .select(LISTED_COLUMNS)
+const jobsInStatus = builtOnce((orm) => {
+  const { jobId, accountId, isTest, status, statusReason, startedAt, deletedAt, unitsPerItem, round } = jobs;
+  return orm
+    .select({ jobId, accountId, isTest, status, statusReason, startedAt, deletedAt, unitsPerItem, round })
     .from(jobs)
-    .where(sql`${jobs.status} = ${listIn("statuses", "text")}`)
-    .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
-    .prepare("jobs_in_status"),
-);
+    .where(sql`${status} = ${listIn("statuses", "text")}`)
+    .orderBy(asc(jobs.createdAt), asc(jobId))
+    .prepare("jobs_in_status");
+});
 
 const expiredJobs = builtOnce((orm) =>
   orm

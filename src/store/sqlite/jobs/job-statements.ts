@@ -6,6 +6,7 @@ import type { JobChange, JobPage } from "../../job-port.ts";
 import {
   type FinishedChunk,
   type JobCounts,
+  type JobInState,
   type JobRecord,
   type JobStatus,
   type ListedJob,
@@ -41,14 +42,16 @@ export function createJobStatements(orm: Orm, inputs: Pick<InputStatements, "cha
       .where(eq(jobs.jobId, sql.placeholder("jobId")))
       .prepare(),
   ).get;
-  const inStatus = madeOnce(() =>
-    orm
-      .select(LISTED)
+  const inStatus = madeOnce(() => {
+    const { jobId, accountId, isTest, status, statusReason, startedAt, deletedAt, unitsPerItem, round } =
+      jobs;
+    return orm
+      .select({ jobId, accountId, isTest, status, statusReason, startedAt, deletedAt, unitsPerItem, round })
       .from(jobs)
-      .where(inArray(jobs.status, sql`(SELECT value FROM json_each(${sql.placeholder("statuses")}))`))
-      .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
-      .prepare(),
-  ).get;
+      .where(inArray(status, sql`(SELECT value FROM json_each(${sql.placeholder("statuses")}))`))
+      .orderBy(asc(jobs.createdAt), asc(jobId))
+      .prepare();
+  }).get;
 
   const isUnerased = isNull(jobs.erasedAt);
   // Both looked at each second by a server that has nothing else to do.
@@ -144,7 +147,7 @@ export function createJobStatements(orm: Orm, inputs: Pick<InputStatements, "cha
         .map(read),
 
     /** Not to be asked in a transaction, which may be undone. */
-    inStatus: (statuses: readonly JobStatus[]): ListedJob[] => {
+    inStatus: (statuses: readonly JobStatus[]): JobInState[] => {
       if (statuses.every((status) => vacant.has(status))) return [];
       const found = inStatus()
         .all({ statuses: JSON.stringify(statuses) })
