@@ -161,9 +161,11 @@ test("a second look-up that the units left do not pay for is left out", async ()
 
 test("a second look-up that is left out has its domains looked up, which the chunks behind it have by number", async () => {
   const asked: string[] = [];
+  const lookedUp = Promise.withResolvers<void>();
   const facts = createChunkFacts({
     gatherFacts: () => async (chunk) => {
       asked.push(chunk.newDomains);
+      await lookedUp.promise;
       return { buffers: [], offsets: new SharedArrayBuffer(0) };
     },
     ...{ clock: { monotonic: () => 1_000 }, lookupTimeoutMs: 50, failureMaxMs: 30_000 },
@@ -173,6 +175,11 @@ test("a second look-up that is left out has its domains looked up, which the chu
   const left = again(0);
   while (opening.length === 0) await nextTurn();
   opening[0]?.();
+  while (asked.length === 0) await nextTurn();
+  await nextTurn();
+  // It has its place until then.
+  expect(kept).toEqual([]);
+  lookedUp.resolve();
   expect([await left, kept]).toEqual(["finished", [0]]);
   give(1);
   const paid = again(1);

@@ -165,12 +165,12 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
         { ...storedChunk(job, claimed), ...task, numbering: group.name },
         options,
       );
-      // The thread has numbered the domains: they are looked up also where the chunk is left out, for those behind it.
+      // Those behind a chunk that is left out need its domains, too; it keeps its place for them, as any that waits.
       const found = group.find(opened);
-      // `verify` rethrows it; without this a reservation that throws first would leave it unhandled.
-      found?.catch(() => undefined);
+      const lookedUp = found?.catch(() => undefined);
       const { chunk, rows } = opened;
       if (!isFirst && chunk.count - chunk.duplicates.length > paid) {
+        await lookedUp;
         await keepUnchecked(job, claimed);
         return "kept";
       }
