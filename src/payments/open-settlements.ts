@@ -27,14 +27,14 @@ export function createOpenSettlements(dependencies: OpenSettlementsDependencies)
   /** In memory alone: of what a former process left open it is not known whether it was sent. */
   const unsent = new Set<string>();
 
-  /** Where the outcome cannot be written, it is unknown. */
-  async function send(row: PaymentRow): Promise<SettlementResult> {
+  /** Sends a payment that is surely unpaid, or may be paid. Where the outcome cannot be written, it is unknown. */
+  async function send(row: PaymentRow, isUnpaid: boolean): Promise<SettlementResult> {
     const result = await settle(dependencies, row).catch((error: unknown): SettlementResult => {
       reportError(error);
-      return { kind: "unknown", isDoubtful: true };
+      return { kind: "unknown", isSent: true };
     });
-    if (result.kind !== "unknown" || result.isDoubtful) unsent.delete(row.paymentId);
-    else if (unsent.size < UNSENT_MAX) unsent.add(row.paymentId);
+    if (result.kind !== "unknown" || result.isSent) unsent.delete(row.paymentId);
+    else if (isUnpaid && unsent.size < UNSENT_MAX) unsent.add(row.paymentId);
     return result;
   }
 
@@ -53,19 +53,18 @@ export function createOpenSettlements(dependencies: OpenSettlementsDependencies)
       unsent.delete(paymentId);
       return { kind: "released", reason: seen.reason };
     }
-    return past === null ? { kind: "unknown", isDoubtful: false } : { kind: "released", reason: past };
+    return past === null ? { kind: "unknown", isSent: false } : { kind: "released", reason: past };
   }
 
   return {
-    first: send,
+    first: (row) => send(row, true),
     async again(row, verify) {
-      const isDoubtful = row.isDoubtful || (row.state === "settling" && !unsent.has(row.paymentId));
-      // A released one was refused as unpaid, whatever it left in doubt.
-      const isUnpaid = row.state === "released" || !isDoubtful;
+      // A released one was refused as unpaid, whatever it left in doubt, and is so until it is sent again.
+      const isUnpaid = row.state === "released" || unsent.has(row.paymentId);
       const refused = isUnpaid ? await refusalOf(row, verify) : null;
       if (refused !== null) return refused;
       if (row.state === "released") store.resume(row.paymentId);
-      return send({ ...row, isDoubtful });
+      return send({ ...row, isDoubtful: row.isDoubtful || !isUnpaid }, isUnpaid);
     },
   };
 }

@@ -6,8 +6,8 @@ import type { Facilitator, FacilitatorRequest } from "./facilitator.ts";
 export type SettlementResult =
   | { readonly kind: "settled"; readonly transaction: string | null; readonly payer: string }
   | { readonly kind: "released"; readonly reason: string }
-  /** Not doubtful where nothing was sent: the payment is as valid as before. */
-  | { readonly kind: "unknown"; readonly isDoubtful: boolean };
+  /** Where nothing was sent, the payment is as valid as before. */
+  | { readonly kind: "unknown"; readonly isSent: boolean };
 
 export type SettlementDependencies = {
   readonly store: Pick<PaymentStore, "settle" | "release" | "doubt">;
@@ -71,9 +71,9 @@ async function attempt(
   if (outcome.kind === "settled") return settled(outcome.transaction, payerOf(row, outcome.payer));
   if (outcome.kind === "unknown") {
     store.doubt(row.paymentId);
-    return { kind: "unknown", isDoubtful: true };
+    return { kind: "unknown", isSent: true };
   }
-  if (outcome.kind === "unsent") return { kind: "unknown", isDoubtful: row.isDoubtful };
+  if (outcome.kind === "unsent") return { kind: "unknown", isSent: false };
   // A settlement that we had never sent cannot be ours: its nonce was used elsewhere. Nor has one paid whose only
   // transaction failed on the chain.
   const mayBeOurs = outcome.kind === "refused" && UNDECIDED.test(outcome.reason);
@@ -83,10 +83,10 @@ async function attempt(
   if (UNPAID.test(outcome.reason)) return released(outcome.reason);
   const seen = await facilitator.verify(request);
   await turns.turnOf(row.payer);
-  if (seen.kind === "unreachable") return { kind: "unknown", isDoubtful: true };
+  if (seen.kind === "unreachable") return { kind: "unknown", isSent: true };
   if (seen.kind === "valid") {
     return DUPLICATE.test(outcome.reason)
-      ? { kind: "unknown", isDoubtful: true }
+      ? { kind: "unknown", isSent: true }
       : { kind: "untried", reason: outcome.reason };
   }
   const said = `${seen.reason} ${seen.detail}`;

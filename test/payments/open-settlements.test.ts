@@ -20,10 +20,14 @@ const UNSENT: SettleOutcome = { kind: "unsent", reason: "the facilitator cannot 
 const SETTLED: SettleOutcome = { kind: "settled", transaction: "0x1", payer: null };
 
 /** Settlements of one process on a journal, with a facilitator that says one thing after the other. */
-function startSettlements(store: PaymentStore, settles: SettleOutcome[], seen: VerifyOutcome) {
+function startSettlements(
+  store: PaymentStore,
+  settles: SettleOutcome[],
+  seen: VerifyOutcome | (() => VerifyOutcome),
+) {
   const errors: unknown[] = [];
   const facilitator = {
-    verify: async () => seen,
+    verify: async () => (typeof seen === "function" ? seen() : seen),
     settle: async (): Promise<SettleOutcome> => settles.shift() ?? { kind: "refused", reason: USED },
   };
   const settlements = createOpenSettlements({
@@ -53,6 +57,20 @@ test("a payment that was never sent is released where its nonce is used, and one
     const now = isRestarted ? startSettlements(database.payments, [], VALID) : before;
     expect([isRestarted, await now.again()]).toEqual([isRestarted, outcome]);
   }
+});
+
+test("a doubtful one that was released, and could not be sent again, is unpaid where its nonce is used meanwhile", async () => {
+  using database = openPayments(null, systemClock);
+  database.payments.insert(ROW);
+  database.payments.release(ROW.paymentId, "unexpected_error", true);
+  let seen: VerifyOutcome = VALID;
+  const settlements = startSettlements(database.payments, [UNSENT], () => seen);
+  expect(await settlements.again()).toBe("unknown");
+  seen = INVALID;
+  expect([await settlements.again(), database.payments.find(ROW.paymentId)?.state]).toEqual([
+    "released",
+    "released",
+  ]);
 });
 
 test("one whose outcome could not be written was sent, and is settled where its nonce is used", async () => {
