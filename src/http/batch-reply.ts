@@ -7,6 +7,7 @@ import type { Reservation } from "../billing/reservation.ts";
 import { freeBytes } from "../platform/free-bytes.ts";
 import { byteStream } from "./bodies/byte-stream.ts";
 import type { Call } from "./call.ts";
+import { partsOf, placedStream } from "./placed-stream.ts";
 import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";
 
 /** A batch whose units are reserved. */
@@ -113,21 +114,8 @@ export async function replyStreamed(
 export function untilRead(reply: Reply, call: Call, place: DisposableStack, stallMs: number): Reply {
   const { body, status } = reply;
   if (call.streaming || !(body instanceof ReadableStream)) return reply;
-  const held = place.move();
-  call.streaming = true;
-  const read = byteStream(partsOf(body), {
-    stallMs,
-    onError: (error: unknown) => call.reportError(error),
-    onEnd(isRead) {
-      held.dispose();
-      call.finish(status, isRead ? "complete" : "cut");
-    },
-  });
+  const read = placedStream(call, partsOf(body), { status, stallMs, place: place.move() });
   return { ...reply, body: read };
-}
-
-async function* partsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const part of body) yield part;
 }
 
 /** Yields the bytes of the reply in order. The units of a chunk are on disk before its bytes are yielded. */

@@ -1,8 +1,9 @@
 import { createShares, type Shares } from "../../batch/shares.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { type JobRecord, UNFINISHED } from "../../store/job-records.ts";
-import { byteStream, unsentBody } from "../bodies/byte-stream.ts";
+import { unsentBody } from "../bodies/byte-stream.ts";
 import type { Call } from "../call.ts";
+import { placedStream } from "../placed-stream.ts";
 import type { Reply } from "../reply.ts";
 
 export type JobEventSource = {
@@ -50,15 +51,8 @@ export function jobEventStream(call: Call, job: JobRecord, source: JobEventSourc
     throw new ApiError("overloaded", "This account has too many streams of events; close some first.");
   }
   call.suspendIdleTimeout(readerStallMs);
-  call.streaming = true;
-  const body = byteStream(events(call, source), {
-    stallMs: readerStallMs,
-    onError: (error: unknown) => call.reportError(error),
-    onEnd: (isComplete) => {
-      shares.release(tenant, 1);
-      call.finish(200, isComplete ? "complete" : "cut");
-    },
-  });
+  const place = { [Symbol.dispose]: () => shares.release(tenant, 1) };
+  const body = placedStream(call, events(call, source), { status: 200, stallMs: readerStallMs, place });
   return { status: 200, body, headers: HEADERS };
 }
 

@@ -3,12 +3,13 @@ import type { Directory } from "../../directory/directory.ts";
 import type { View } from "../../directory/directory-health.ts";
 import { exportBytes, exportParts } from "../../directory/export.ts";
 import type { ExportForm } from "../../directory/sync/syncer.ts";
-import { SLICE_BYTES } from "../bodies/body-slices.ts";
-import { byteStream, unsentBody } from "../bodies/byte-stream.ts";
+import { slicesOf } from "../bodies/body-slices.ts";
+import { unsentBody } from "../bodies/byte-stream.ts";
 import type { Call } from "../call.ts";
 import { clientAddressKey } from "../client-address-key.ts";
 import { replyEncoding } from "../compression.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
+import { partsOf, placedStream } from "../placed-stream.ts";
 import { createReaderPlaces, type EnterReader } from "../reader-places.ts";
 import { NDJSON_TYPE, type Reply } from "../reply.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
@@ -54,17 +55,10 @@ export async function answerExport(
   if (request.method === "HEAD") {
     return { status: 200, body: null, headers: { ...headers, "Content-Length": `${bytes}` } };
   }
+  // Sent whole, each connection would hold a copy of the compressed body.
+  const parts = partsOf(compressed === null ? exportParts(snapshot, form) : slicesOf(compressed));
   const place = enter(address);
-  call.streaming = true;
-  const parts = compressed === null ? partsOf(exportParts(snapshot, form)) : partsOf(slicesOf(compressed));
-  const body = byteStream(parts, {
-    stallMs: readerStallMs,
-    onEnd(isRead) {
-      place[Symbol.dispose]();
-      call.finish(200, isRead ? "complete" : "cut");
-    },
-    onError: (error: unknown) => call.reportError(error),
-  });
+  const body = placedStream(call, parts, { status: 200, stallMs: readerStallMs, place });
   return { status: 200, body, headers };
 }
 
@@ -83,15 +77,6 @@ function exportHead(view: View, form: ExportForm) {
     ...(form === "ndjson" ? { "X-Directory-Digest": snapshot.digest } : {}),
   };
   return { tag, headers };
-}
-
-/** Yields a body that is shared, without a copy of it: sent whole, each connection would hold one. */
-function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES);
-}
-
-async function* partsOf(parts: Iterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* parts;
 }
 
 /** JSON lines, unless the caller would rather have JSON. */
