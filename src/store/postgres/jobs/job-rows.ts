@@ -1,7 +1,8 @@
 import { and, asc, count, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import { isTestTenant, ownerOf, testTenantOf } from "../../../platform/test-tenant.ts";
+import { type DeletedJob, jobDeletions } from "../../deleted-jobs.ts";
 import { jobEvent } from "../../job-event.ts";
-import { type JobRecord, type JobStatus, STOPPABLE, UNFINISHED } from "../../job-records.ts";
+import { type JobRecord, type JobStatus, UNFINISHED } from "../../job-records.ts";
 import type { JobPlace } from "../../operator-port.ts";
 import { arrayOf, type Orm } from "../connection/orm.ts";
 import { jobs } from "../schema.ts";
@@ -95,22 +96,11 @@ export async function deleteNext(
  * Deletes locked jobs, and what was said about them. By their ids alone: by a condition on their deletion the server may
  * read the whole index of those that are listed.
  */
-async function deleteJobs(
-  orm: Orm,
-  locked: readonly Pick<JobRow, "jobId" | "status" | "deletedAt">[],
-  at: number,
-): Promise<void> {
-  const change = async (which: typeof locked, values: Partial<JobRow>) => {
-    if (which.length === 0) return;
-    const ids = arrayOf(which.map((job) => job.jobId));
-    await orm.update(jobs).set(values).where(sql`${jobs.jobId} = ANY(${ids}::text[])`);
-  };
-  const kept = locked.filter((job) => job.deletedAt === null);
-  const stoppable = kept.filter((job) => STOPPABLE.includes(job.status));
-  await change(stoppable, { status: "cancelling", statusReason: "by_operator" });
-  await change(kept, { name: null, webhookUrl: null, deletedAt: at, expiresAt: at });
-  await change(
-    locked.filter((job) => job.deletedAt !== null),
-    { name: null, webhookUrl: null },
-  );
+async function deleteJobs(orm: Orm, locked: readonly DeletedJob[], at: number): Promise<void> {
+  for (const { jobIds, values } of jobDeletions(locked, at)) {
+    await orm
+      .update(jobs)
+      .set(values)
+      .where(sql`${jobs.jobId} = ANY(${arrayOf(jobIds)}::text[])`);
+  }
 }

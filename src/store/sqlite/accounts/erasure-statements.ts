@@ -1,6 +1,7 @@
 import { and, asc, eq, gte, inArray, isNotNull, lt, sql } from "drizzle-orm";
-import { ERASING, erasedMailbox, erasingMailbox } from "../../erased-mailbox.ts";
-import { type JobRecord, STOPPABLE, UNFINISHED } from "../../job-records.ts";
+import { type DeletedJob, jobDeletions } from "../../deleted-jobs.ts";
+import { ERASING, erasedMailbox } from "../../erased-mailbox.ts";
+import { UNFINISHED } from "../../job-records.ts";
 import type { JobPlace } from "../../operator-port.ts";
 import type { Orm } from "../connection/orm.ts";
 import type { JobStatements } from "../jobs/job-statements.ts";
@@ -16,21 +17,12 @@ const DELETION_COLUMNS = { jobId: jobs.jobId, status: jobs.status, deletedAt: jo
 /** Erased accounts, and the deletion of their jobs and of those of their test keys. */
 export function createErasureStatements(orm: Orm, { changed }: Pick<JobStatements, "changed">) {
   /** Deletes jobs, and what was said about them. */
-  function deleteJobs(which: readonly Pick<JobRecord, "jobId" | "status" | "deletedAt">[], at: number): void {
-    const change = (some: typeof which, values: Partial<JobRecord>) => {
-      const ids = JSON.stringify(some.map((job) => job.jobId));
-      const isOne = sql`${jobs.jobId} IN (SELECT value FROM json_each(${ids}))`;
-      if (some.length > 0) orm.update(jobs).set(values).where(isOne).run();
-    };
+  function deleteJobs(which: readonly DeletedJob[], at: number): void {
     changed();
-    const kept = which.filter((job) => job.deletedAt === null);
-    const stoppable = kept.filter((job) => STOPPABLE.includes(job.status));
-    change(stoppable, { status: "cancelling", statusReason: "by_operator" });
-    change(kept, { name: null, webhookUrl: null, deletedAt: at, expiresAt: at });
-    change(
-      which.filter((job) => job.deletedAt !== null),
-      { name: null, webhookUrl: null },
-    );
+    for (const { jobIds, values } of jobDeletions(which, at)) {
+      const isOne = sql`${jobs.jobId} IN (SELECT value FROM json_each(${JSON.stringify(jobIds)}))`;
+      orm.update(jobs).set(values).where(isOne).run();
+    }
   }
 
   return {
@@ -42,15 +34,12 @@ export function createErasureStatements(orm: Orm, { changed }: Pick<JobStatement
       return rows.map((row) => row.accountId);
     },
 
+    /** Ends the erasure of an account in which one is under way. */
     end: (accountId: string): void => {
-      const isMarked = and(
-        eq(accounts.accountId, accountId),
-        eq(accounts.normalized, erasingMailbox(accountId)),
-      );
       orm
         .update(accounts)
         .set({ normalized: erasedMailbox(accountId) })
-        .where(isMarked)
+        .where(eq(accounts.accountId, accountId))
         .run();
     },
 
