@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
+import { WORK_MS_MAX } from "../platform/steps.ts";
 import type { JobPort } from "../store/job-port.ts";
 import type { ClaimedWork, JobInState } from "../store/job-records.ts";
 import type { Upkeep } from "../store/port.ts";
@@ -33,9 +34,6 @@ export type JobReconciliationDependencies = {
   /** Finishes the round of a job that has no chunk in work. */
   readonly finishIdle: (jobId: string) => Promise<void>;
 };
-
-/** Work between two turns of the event loop. */
-const WORK_MS_MAX = 4;
 
 /**
  * Returns a function that brings the queue in line with the store: it queues the jobs that can run, those of other

@@ -15,7 +15,7 @@ export function stepsFor(bytes: number, step: Steps): Steps {
 }
 
 /** Work between two turns of the event loop. */
-const WORK_MS_MAX = 4;
+export const WORK_MS_MAX = 4;
 
 /**
  * Runs the steps of all its callers first come, first served, and yields to the event loop after each 4 ms of work, so

@@ -92,7 +92,7 @@ export type OperatorPort = {
   readonly clearErasedKeys: (accountId: string, limit: number) => Answer<number>;
   /**
    * Deletes up to `limit` jobs of an erased account, and what was said about them: the oldest ones behind a place. Returns
-   * the place of the last; null once none is left, which ends the erasure, and where there is none to end.
+   * the place of the last; null without any left, which ends the erasure, and where none is under way.
    */
   readonly clearErasedJobs: (
     accountId: string,

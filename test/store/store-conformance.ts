@@ -592,7 +592,7 @@ export function describeStore(
       expect((await store.acts(10)).map(({ action }) => action)).toEqual(["erase", "suspend"]);
     });
 
-    test("an account that is erased takes no key and enters no plan, whoever has not heard of it", async () => {
+    test("an account that is erased takes no key and enters no plan from a process that has not heard of it", async () => {
       const store = await opened();
       await store.eraseAccount("acc_a", 6, { ...act, action: "erase" });
       const key = keyRecord("acc_a", "late");
