@@ -12,6 +12,8 @@ export type MailHost = {
   readonly reach: "public" | "private" | "dead" | "literal" | "timeout" | "error" | "not_asked";
   /** The name is an alias. */
   readonly alias: boolean;
+  /** A look-up failed, whatever the other one found. */
+  readonly hasFailed: boolean;
   /** The expiry, on `Clock.monotonic`. */
   readonly expiresAt: number;
 };
@@ -64,7 +66,12 @@ export function createMailHosts({
       return same.then((found) => (found.reach === "not_asked" ? resolveAndCache(host, allowance) : found));
     const fixed = reachWithoutDns(host);
     if (fixed !== null) {
-      return Promise.resolve({ reach: fixed, alias: false, expiresAt: Number.POSITIVE_INFINITY });
+      return Promise.resolve({
+        reach: fixed,
+        alias: false,
+        hasFailed: false,
+        expiresAt: Number.POSITIVE_INFINITY,
+      });
     }
     const work = resolveAndCache(host, allowance);
     inFlight.set(host, work);
@@ -107,6 +114,7 @@ function reachFrom(lookups: readonly AddressLookup[]): MailHost {
   return {
     reach: bestReach(lookups),
     alias: lookups.some(({ alias }) => alias),
+    hasFailed: lookups.some(({ outcome }) => outcome === "timeout" || outcome === "error"),
     expiresAt: Math.min(...lookups.map(({ expiresAt }) => expiresAt)),
   };
 }

@@ -66,7 +66,10 @@ export function createMailRouting(dependencies: {
       return { mail: { state: mx.outcome === "timeout" ? "timeout" : "error" }, expiresAt: mx.expiresAt };
     }
     const host = await mailHosts.reachOf(domain, allowance);
-    return { mail: IMPLICIT[host.reach], expiresAt: Math.min(mx.expiresAt, host.expiresAt) };
+    // An AAAA beside an A that failed is an address for exchangers, but no ground for a verdict on the domain itself.
+    const isUnsure = host.reach === "public" && host.hasFailed;
+    const mail: MailRouting = isUnsure ? { state: "error" } : IMPLICIT[host.reach];
+    return { mail, expiresAt: Math.min(mx.expiresAt, host.expiresAt) };
   }
 
   /** At once where all hosts are cached: so are those of most domains that nobody asked for before. */
