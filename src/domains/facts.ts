@@ -1,7 +1,6 @@
 import type { DnsCache } from "../dns/cache.ts";
 import type { QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
-import { madeOnce } from "../platform/made-once.ts";
 import { createWaitLimits, type WaitLimits } from "../platform/wait-limits.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
 import { createFreshFacts, createKnownDomains, type KnownDomain, withJson } from "./known-domains.ts";
@@ -53,6 +52,12 @@ const ENTRIES_MAX = 100_000;
  * exchangers. Offline facts are cheap to make again.
  */
 const BYTES_PER_ENTRY = { offline: 200, plain: 500, deep: 400 };
+
+type Kind = keyof typeof BYTES_PER_ENTRY;
+
+/** What is cached for each kind of question: made with its first domain, as a table has room for all its entries. */
+type Tables = { [kind in Kind]: ReturnType<typeof createKnownDomains> | null };
+
 /**
  * Queries that one domain may cause, whatever its records are. The MX look-up, its own records of SPF and DMARC and the
  * preferred exchangers come first, then the names in SPF, the parents for DMARC, and the other exchangers.
@@ -85,18 +90,14 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
   const mailHosts = createMailHosts({ cache, clock, epoch });
   const routing = createMailRouting({ cache, mailHosts });
   const policies = createMailPolicies({ cache });
-  const tables = {
-    offline: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.offline)),
-    plain: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.plain)),
-    deep: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.deep)),
-  };
+  const tables: Tables = { offline: null, plain: null, deep: null };
   const limits = createWaitLimits(clock);
   const fresh = createFreshFacts();
   const gatherings = { plain: new Map<string, Gathering>(), deep: new Map<string, Gathering>() };
   const counts = { hits: 0, misses: 0 };
 
   function knownDomain(domain: string, { dns, deep }: FactsOptions): KnownDomain | undefined {
-    const known = (!dns ? tables.offline : deep ? tables.deep : tables.plain).get().get(domain);
+    const known = (!dns ? tables.offline : deep ? tables.deep : tables.plain)?.get(domain);
     if (known === undefined) return undefined;
     if (dns && (known.epoch !== epoch() || known.expiresAtMs <= clock.monotonic())) return undefined;
     counts.hits++;
@@ -124,8 +125,14 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
       epoch: 0,
       expiresAtMs: Number.POSITIVE_INFINITY,
     });
-    tables.offline.get().set(domain, known);
+    keep("offline", domain, known);
     return known;
+  }
+
+  function keep(kind: Kind, domain: string, known: KnownDomain): void {
+    const table = tables[kind] ?? createKnownDomains(entriesMax, BYTES_PER_ENTRY[kind]);
+    tables[kind] = table;
+    table.set(domain, known);
   }
 
   /** Starts the look-ups of a domain, or joins those that are running. */
@@ -167,8 +174,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     const expiresAtMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt);
     const known = withJson(facts, { epoch: startEpoch, expiresAtMs });
     fresh.hold(known, facts);
-    if (expiresAtMs > clock.monotonic())
-      (policy === null ? tables.plain : tables.deep).get().set(domain, known);
+    if (expiresAtMs > clock.monotonic()) keep(policy === null ? "plain" : "deep", domain, known);
     (policy === null ? gatherings.plain : gatherings.deep).delete(domain);
     return known;
   }
@@ -190,7 +196,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     findDomain,
     stats: () => ({
       ...counts,
-      entries: Object.values(tables).reduce((sum, table) => sum + (table.known()?.size ?? 0), 0),
+      entries: Object.values(tables).reduce((sum, table) => sum + (table?.size ?? 0), 0),
     }),
   };
 }
