@@ -81,19 +81,23 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
       const readings: Array<() => void> = [];
       let changes = 0;
       let hangs = false;
-      const asked = Promise.withResolvers<void>();
+      let asked = Promise.withResolvers<void>();
+      const hang = () => {
+        asked = Promise.withResolvers<void>();
+        hangs = true;
+      };
       await answerCalls(tab, (call) => {
         if (call === "POST /v1/account/plan") changes += 1;
         if (!hangs || call !== "GET /v1/account") return undefined;
-        asked.resolve();
         const answer = Promise.withResolvers<ReturnType<typeof jsonReply>>();
         readings.push(async () => answer.resolve(jsonReply(await account(key))));
+        asked.resolve();
         return answer.promise;
       });
       await tab.goTo("plan");
       await tab.press("Choose Growth");
       await tab.sees("Growth for that time");
-      hangs = true;
+      hang();
       const left = Promise.withResolvers<void>();
       tab.page.on("requestfailed", () => left.resolve());
       await tab.press("Change to Growth");
@@ -105,8 +109,9 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
       await tab.press("Choose Growth");
       await tab.sees("Growth for that time");
       await tab.press("Back");
-      hangs = true;
+      hang();
       await tab.press("Choose Growth");
+      await asked.promise;
       await tab.page.waitForSelector(".plan-card[aria-label=Scale] button:disabled");
       for (const answer of readings.splice(0)) answer();
       await tab.sees("Growth for that time");

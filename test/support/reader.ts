@@ -6,7 +6,7 @@ import { installLocalChains } from "../../src/demo/local-chains.ts";
 import { isPostgresInstalled, startPostgres } from "./postgres.ts";
 import { temporaryFolder } from "./process.ts";
 import { copyProject } from "./project-copy.ts";
-import { endScript, runScript, spawnScript } from "./script.ts";
+import { endScript, isAnyLeftWith, runScript, spawnScript } from "./script.ts";
 import { startTestServer, type TestServer } from "./server.ts";
 
 /** What somebody has who reads the README: a copy of the project, a server, an account on it, and a shell. */
@@ -172,7 +172,12 @@ function commandsOf({
       // Also where the test fails: it would run on beside all others.
       await endScript(child);
     }
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    // The port alone does not tell: by now a server of another test may have it.
+    const isAnswered = await fetch(`${url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+    expect(isAnswered && isAnyLeftWith(`DATA_DIR=${folder}/`)).toBe(false);
   }
 
   /** The same on a PostgreSQL of its own. */

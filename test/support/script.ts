@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
 export type ScriptOptions = {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
@@ -31,6 +33,21 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
     return process.kill(-leader, signal);
   } catch {
     return false;
+  }
+}
+
+/** Returns whether a process is left whose environment has a text in it; true where Linux's list of them is missing. */
+export function isAnyLeftWith(text: string): boolean {
+  if (!existsSync("/proc/self/environ")) return true;
+  return readdirSync("/proc").some((name) => /^\d+$/.test(name) && environmentOf(name).includes(text));
+}
+
+/** Empty for a process that has ended meanwhile, or is another user's. */
+function environmentOf(processId: string): string {
+  try {
+    return readFileSync(`/proc/${processId}/environ`, "utf8");
+  } catch {
+    return "";
   }
 }
 
