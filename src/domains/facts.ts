@@ -167,6 +167,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     sofar: Gathering["sofar"],
   ): Promise<KnownDomain> {
     const startEpoch = epoch();
+    const kind = deep === null ? "plain" : "deep";
     const { mail, expiresAt } = await routed;
     sofar.mail = mail;
     const policy = deep === null ? null : await deep;
@@ -174,8 +175,8 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     const expiresAtMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt);
     const known = withJson(facts, { epoch: startEpoch, expiresAtMs });
     fresh.hold(known, facts);
-    if (expiresAtMs > clock.monotonic()) keep(policy === null ? "plain" : "deep", domain, known);
-    (policy === null ? gatherings.plain : gatherings.deep).delete(domain);
+    if (expiresAtMs > clock.monotonic()) keep(kind, domain, known);
+    gatherings[kind].delete(domain);
     return known;
   }
 

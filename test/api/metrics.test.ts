@@ -2,7 +2,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
-import { createMetrics } from "../../src/http/routes/metrics.ts";
+import { createMetrics, type Reading } from "../../src/http/routes/metrics.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { until } from "../support/caller.ts";
@@ -40,6 +40,38 @@ describe("GET /metrics", () => {
     ]);
     isAway = true;
     expect(await samples()).toEqual(["assay_own 1"]);
+  });
+
+  test("200 is made in many turns of the event loop, so that other calls run meanwhile", async () => {
+    const readAt: number[] = [];
+    let turns = 0;
+    const reading = (at: number): Reading => ({
+      help: "Of a part.",
+      type: "gauge",
+      read: () => {
+        readAt.push(turns);
+        return at;
+      },
+    });
+    const metrics = createMetrics(
+      Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`assay_part_${at}`, reading(at)])),
+    );
+    await metrics.text();
+    readAt.length = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const text = await metrics.text();
+    isOver = true;
+    for (const turn of new Set(readAt)) {
+      expect(readAt.filter((each) => each === turn).length, `in turn ${turn}`).toBeLessThanOrEqual(8);
+    }
+    expect(text).toContain(
+      "\n\n# HELP assay_part_99 Of a part.\n# TYPE assay_part_99 gauge\nassay_part_99 99\n",
+    );
   });
 
   test("200 counts calls by route and status, and the units they cost", async () => {
