@@ -107,7 +107,7 @@ async function openGather(corpus: AddressCorpus, stack: AsyncDisposableStack): P
   };
   const { domainFacts, checkEmail } = openLookups(settings, { clock: systemClock }, stack);
   for (const text of warmingAddresses(corpus.cases)) await checkEmail(text, { deep: false, dns: true });
-  return createGatherFacts(domainFacts, createFactsBuffer(), LOOKUPS_MAX);
+  return createGatherFacts(domainFacts, createFactsBuffer(), LOOKUPS_MAX, systemClock);
 }
 
 function openPool(payload: Payload, threads: number): Pool {

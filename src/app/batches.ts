@@ -22,7 +22,7 @@ export function openBatches(
 ) {
   const { workerThreads: threads, taskTimeoutMs } = batch;
   const way = {
-    gatherFacts: createGatherFacts(domainFacts, createFactsBuffer(), LOOKUPS_PER_BATCH_MAX),
+    gatherFacts: createGatherFacts(domainFacts, createFactsBuffer(), LOOKUPS_PER_BATCH_MAX, clock),
     clock,
     inline: { chunkBody: createBodyChunker(), ...createInlineVerifier() },
     settings: {

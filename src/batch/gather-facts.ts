@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DomainFactsSource } from "../domains/facts.ts";
 import type { KnownDomain } from "../domains/known-domains.ts";
+import type { Clock } from "../platform/clock.ts";
 import {
   type Chunk,
   NO_DOMAIN,
@@ -40,6 +41,7 @@ export function createGatherFacts(
   source: DomainFactsSource,
   factsBuffer: FactsBuffer,
   lookupsMax: number,
+  clock: Clock,
 ): GatherFacts {
   return ({ deadlineMs, onFailure, ...options }) => {
     const offsets = createOffsets(factsBuffer);
@@ -56,9 +58,10 @@ export function createGatherFacts(
       const domains = newDomains === "" ? [] : newDomains.split("\n");
       offsets.makeRoom(numbered + domains.length);
       const lookups: Promise<void>[] = [];
+      const nowMs = clock.monotonic();
       for (const domain of domains) {
         const number = numbered++;
-        const known = source.knownDomain(domain, options);
+        const known = source.knownDomain(domain, options, nowMs);
         if (known !== undefined) put(number, known);
         else lookups.push(queue.find({ domain, ownDeadlineMs, onFound: (found) => put(number, found) }));
       }

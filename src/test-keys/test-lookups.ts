@@ -29,7 +29,8 @@ export function createTestFacts(
   return {
     findDomain: async (domain, options) =>
       madeUp.get(domain) ?? (await facts.get()).findDomain(domain, options),
-    knownDomain: (domain, options) => madeUp.get(domain) ?? facts.known()?.knownDomain(domain, options),
+    knownDomain: (domain, options, nowMs) =>
+      madeUp.get(domain) ?? facts.known()?.knownDomain(domain, options, nowMs),
   };
 }
 
@@ -42,7 +43,7 @@ export function byTenant(
   return {
     ...live,
     findDomain: (domain, options) => sourceOf(options.tenant).findDomain(domain, options),
-    knownDomain: (domain, options) => sourceOf(options.tenant).knownDomain(domain, options),
+    knownDomain: (domain, options, nowMs) => sourceOf(options.tenant).knownDomain(domain, options, nowMs),
   };
 }
 

@@ -4,6 +4,7 @@ import { NO_DOMAIN, NUMBERS_PER_OFFSET, type SharedFacts } from "../../src/batch
 import { createFactsBuffer } from "../../src/batch/shared-facts.ts";
 import type { DomainFactsSource, FactsOptions } from "../../src/domains/facts.ts";
 import type { KnownDomain } from "../../src/domains/known-domains.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { known, read } from "./known-facts.ts";
 
 const tenant = "one";
@@ -34,9 +35,24 @@ describe("the facts of a batch", () => {
   const domainsOn = (facts: SharedFacts, count: number) =>
     Array.from({ length: count }, (_, number) => domainAt(facts, number));
 
+  test("are known or not as of one moment for a whole chunk, which is one look at the clock", async () => {
+    const asked: (number | undefined)[] = [];
+    const knownDomain = (domain: string, _options: FactsOptions, nowMs?: number) => {
+      asked.push(nowMs);
+      return known(domain);
+    };
+    let nowMs = 0;
+    const clock = { now: () => 0, monotonic: () => ++nowMs };
+    const facts = { knownDomain } as unknown as DomainFactsSource;
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8, clock)(options);
+    await factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
+    await factsOf(chunk("d.com", 3));
+    expect(asked).toEqual([1, 1, 1, 2]);
+  });
+
   test("are found by the numbers of the domains, whatever is answered first, on whichever buffer", async () => {
     const { answers, source: facts } = source();
-    const gather = createGatherFacts(facts, createFactsBuffer(200), 8);
+    const gather = createGatherFacts(facts, createFactsBuffer(200), 8, systemClock);
     const factsOf = gather(options);
     const first = factsOf(chunk("a.com\nk1.com\nb.com", 0, 1, 2, NO_DOMAIN));
     const second = factsOf(chunk("k2.com\nc.com", 0, 1, 2, 3, 4));
@@ -47,7 +63,7 @@ describe("the facts of a batch", () => {
 
   test("are known to a chunk when those of the chunks before it are known too", async () => {
     const { answers, source: facts } = source();
-    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8)(options);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8, systemClock)(options);
     void factsOf(chunk("a.com", 0));
     let isThere = false;
     const later = factsOf(chunk("k.com", 0, 1)).then((on) => {
@@ -67,7 +83,12 @@ describe("the facts of a batch", () => {
       return known(domain);
     };
     const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
-    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8)({ ...options, deadlineMs: () => 10 });
+    const factsOf = createGatherFacts(
+      facts,
+      createFactsBuffer(),
+      8,
+      systemClock,
+    )({ ...options, deadlineMs: () => 10 });
     await factsOf({ ...chunk("a.com", 0), deadlineMs: 5 });
     await factsOf(chunk("b.com", 1));
     expect(deadlines).toEqual([5, 10]);
@@ -85,7 +106,7 @@ describe("the facts of a batch", () => {
     } as unknown as DomainFactsSource;
     const failures: number[] = [];
     const onFailure = (expiresAtMs: number) => void failures.push(expiresAtMs);
-    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8)({ ...options, onFailure });
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8, systemClock)({ ...options, onFailure });
     await factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
     expect(failures.sort()).toEqual([5_000, 9_000]);
   });
@@ -95,7 +116,12 @@ describe("the facts of a batch", () => {
     const facts = [known("k1.com"), known("k2.com"), known("k3.com")];
     for (const domain of facts) factsBuffer.put(domain);
     const knownDomain = (domain: string) => facts.find((one) => JSON.parse(one.json).domain === domain);
-    const gather = createGatherFacts({ knownDomain } as unknown as DomainFactsSource, factsBuffer, 8);
+    const gather = createGatherFacts(
+      { knownDomain } as unknown as DomainFactsSource,
+      factsBuffer,
+      8,
+      systemClock,
+    );
     const factsOf = gather(options);
     const all = await factsOf(chunk("k3.com\nk1.com\nk2.com", 0, 1, 2));
     const keys = all.buffers.map(({ firstKey }) => firstKey);
@@ -111,13 +137,13 @@ describe("the facts of a batch", () => {
     const memory = new SharedArrayBuffer(1000);
     Buffer.from(memory).write(text);
     const put = { buffer: { firstKey: 2 ** 32 - 1, memory }, key: 2 ** 32, start: 0, end: text.length };
-    const gather = createGatherFacts(source().source, { put: () => put }, 8);
+    const gather = createGatherFacts(source().source, { put: () => put }, 8, systemClock);
     expect(domainsOn(await gather(options)(chunk("k.com", 0)), 1)).toEqual(["a.com"]);
   });
 
   test("are looked up in order, at most `lookupsMax` at a time, however many chunks there are", async () => {
     const { answers, source: facts } = source();
-    const factsOf = createGatherFacts(facts, createFactsBuffer(), 2)(options);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 2, systemClock)(options);
     const first = factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
     const second = factsOf(chunk("d.com\ne.com", 3, 4));
     const answered = async (domain: string) => {
@@ -136,7 +162,7 @@ describe("the facts of a batch", () => {
 
   test("keep their offsets when there are more domains than there was room for", async () => {
     const { source: facts } = source();
-    const factsOf = createGatherFacts(facts, createFactsBuffer(2000), 8)(options);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(2000), 8, systemClock)(options);
     const names = Array.from({ length: 1000 }, (_, n) => `k${n}.com`);
     for (let from = 0; from < names.length; from += 100) {
       const added = names.slice(from, from + 100);
@@ -159,6 +185,7 @@ describe("the facts of a batch", () => {
       facts,
       createFactsBuffer(),
       1,
+      systemClock,
     )({ ...options, tenant, deadlineMs: () => deadlineMs });
     await factsOf(chunk("a.com", 0));
     deadlineMs = 200;
@@ -172,7 +199,12 @@ describe("the facts of a batch", () => {
   test("are looked up no more once the batch is given up, and those who wait for them fail", async () => {
     const { answers, source: facts } = source();
     const stop = new AbortController();
-    const factsOf = createGatherFacts(facts, createFactsBuffer(), 1)({ ...options, signal: stop.signal });
+    const factsOf = createGatherFacts(
+      facts,
+      createFactsBuffer(),
+      1,
+      systemClock,
+    )({ ...options, signal: stop.signal });
     const found = factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
     stop.abort();
     answers.get("a.com")?.();
@@ -192,7 +224,9 @@ describe("the facts of a batch", () => {
       if (!isGathered) setImmediate(count);
     };
     setImmediate(count);
-    await createGatherFacts(facts, createFactsBuffer(), 256)(options)(chunk(names.join("\n"), 0));
+    await createGatherFacts(facts, createFactsBuffer(), 256, systemClock)(options)(
+      chunk(names.join("\n"), 0),
+    );
     isGathered = true;
     expect(turns).toBeGreaterThan(5);
   });
@@ -200,7 +234,7 @@ describe("the facts of a batch", () => {
   test("are begun 32 in a turn, however many a chunk needs", async () => {
     const { answers, source: facts } = source();
     const names = Array.from({ length: 100 }, (_, n) => `d${n}.com`);
-    void createGatherFacts(facts, createFactsBuffer(), 256)(options)(chunk(names.join("\n"), 0));
+    void createGatherFacts(facts, createFactsBuffer(), 256, systemClock)(options)(chunk(names.join("\n"), 0));
     const begun: number[] = [];
     for (let turn = 0; turn < 4; turn += 1) {
       begun.push(answers.size);
@@ -215,7 +249,7 @@ describe("the facts of a batch", () => {
     };
     const findDomain = async (domain: string) => known(domain);
     const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
-    const factsOf = createGatherFacts(facts, { put }, 1)(options);
+    const factsOf = createGatherFacts(facts, { put }, 1, systemClock)(options);
     await expect(factsOf(chunk("a.com\nb.com", 0, 1))).rejects.toThrow("Out of memory");
     await expect(factsOf(chunk("c.com", 2))).rejects.toThrow("Out of memory");
   });
@@ -223,7 +257,7 @@ describe("the facts of a batch", () => {
   test("fail where a look-up fails, which none should, and keep nobody waiting", async () => {
     const findDomain = () => Promise.reject(new Error("no facts"));
     const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
-    const factsOf = createGatherFacts(facts, createFactsBuffer(), 1)(options);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 1, systemClock)(options);
     await expect(factsOf(chunk("a.com\nb.com", 0, 1))).rejects.toThrow("no facts");
   });
 });

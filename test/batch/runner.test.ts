@@ -58,10 +58,11 @@ function heldRunner() {
   const unused = () => {
     throw new Error("nothing is done inline here");
   };
+  const clock = { now: () => 0, monotonic: () => nowMs };
   const runner = createBatchRunner({
     pool: { run, runTwice: run } as unknown as Pool,
-    gatherFacts: createGatherFacts(source, createFactsBuffer(), 8),
-    clock: { now: () => 0, monotonic: () => nowMs },
+    gatherFacts: createGatherFacts(source, createFactsBuffer(), 8, clock),
+    clock,
     inline: { chunkBody: unused, verify: unused, failed: unused },
     settings: { batchesMax: 1, threads: THREADS, lookupTimeoutMs: LOOKUP_TIMEOUT_MS, taskTimeoutMs: 1000 },
   });

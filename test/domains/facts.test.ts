@@ -150,6 +150,13 @@ describe("cached facts", () => {
     expect(setting.facts.cachedFacts("one.com", DEEP)).toBeUndefined();
   });
 
+  test("are known until they expire, by the time that is given where one is", async () => {
+    await using setting = await startFacts();
+    const { expiresAtMs } = await setting.facts.findDomain("one.com", PLAIN);
+    expect(setting.facts.knownDomain("one.com", PLAIN, expiresAtMs - 1)).toBeDefined();
+    expect(setting.facts.knownDomain("one.com", PLAIN, expiresAtMs)).toBeUndefined();
+  });
+
   test("are at hand to those who waited for them, and parsed from their text after that turn", async () => {
     await using setting = await startFacts();
     const [found, joined] = await Promise.all([
