@@ -25,6 +25,8 @@ const SETUPS = QUICK ? 1 : 3;
 const ORDERS_MEASURED = QUICK ? 1 : ORDERS.length;
 /** After one pass the compiler takes up to a sixth of the time of nodes for single checks, after some more a fiftieth. */
 const WARMUPS = QUICK ? 0 : 8;
+/** Rounds of a kind before those that count: what the kind before it has compiled anew takes a fifth of the first. */
+const KIND_WARMUPS = QUICK ? 0 : 4;
 const ROUND_MS = QUICK ? 100 : 1_500;
 const BALANCER_ROUND_MS = QUICK ? 100 : 3_000;
 const BATCH_SIZE = QUICK ? 1_000 : 10_000;
@@ -56,7 +58,7 @@ await using postgres = await startPostgres({ isDurable: true, folder: own.path }
 await run(dns.address, postgres);
 
 async function run(dns: string, postgres: PostgresServer): Promise<void> {
-  const turns = createTurns(measures, postgres.port, { warmups: QUICK ? 0 : 1, orders: ORDERS_MEASURED });
+  const turns = createTurns(measures, postgres.port, { warmups: KIND_WARMUPS, orders: ORDERS_MEASURED });
   for (let setup = 1; setup < SETUPS; setup += 1) {
     await using cluster = await startCluster(dns, postgres);
     await addTurns(dns, postgres, cluster, turns);

@@ -25,7 +25,10 @@ export type Turns = {
   readonly figures: () => readonly [ClusterFigures, ClusterFigures, ClusterFigures];
 };
 
-/** Each `add` has `warmups` rounds that do not count, then one in each of the first `orders` of the orders. */
+/**
+ * Each `add` has `warmups` rounds that do not count for each server of a group, as each of several gets its part of a round
+ * only; then one in each of the first `orders` of the orders.
+ */
 export function createTurns(
   measures: Measures,
   postgresPort: number,
@@ -44,8 +47,8 @@ export function createTurns(
   return {
     async add(groups) {
       for (const kind of KINDS) {
-        for (let round = 0; round < warmups; round += 1) {
-          for (const servers of groups) await measures[kind](servers);
+        for (const servers of groups) {
+          for (let round = 0; round < warmups * servers.length; round += 1) await measures[kind](servers);
         }
         for (const order of ORDERS.slice(0, orders)) {
           for (const which of order) found[which][kind].push(await measure(kind, groups[which]));
