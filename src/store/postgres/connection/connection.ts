@@ -24,7 +24,7 @@ export type Connection = {
    */
   readonly transactAtOnce:
     | (<T>(
-        statement: (client: Client) => Promise<T>,
+        statement: (client: Client, orm: Orm) => Promise<T>,
         isWritten: (orm: Orm) => Promise<boolean>,
       ) => Promise<T>)
     | null;
@@ -225,15 +225,15 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   async function transactAtOnce<T>(
-    statement: (client: Client) => Promise<T>,
+    statement: (client: Client, orm: Orm) => Promise<T>,
     isWritten: (orm: Orm) => Promise<boolean>,
   ): Promise<T> {
     requireOpen();
     let isSent = false;
     try {
-      return await withinDeadline((_, pool) => {
+      return await withinDeadline((orm, pool) => {
         isSent = true;
-        return statement(pool);
+        return statement(pool, orm);
       });
     } catch (error) {
       const fate = fateOf(error, isSent);

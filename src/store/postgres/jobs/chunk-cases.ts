@@ -1,14 +1,14 @@
-import { and, asc, desc, eq, gt, inArray, lt, type SQL, sql } from "drizzle-orm";
-import { alias } from "drizzle-orm/pg-core";
+import { and, asc, eq } from "drizzle-orm";
 import type { Clock } from "../../../platform/clock.ts";
 import { ClaimLostError, type JobPort } from "../../job-port.ts";
 import type { ClaimedWork } from "../../job-records.ts";
 import { BROKEN_OFF, endOfJob, RUNNING } from "../../job-rounds.ts";
 import type { Connection } from "../connection/connection.ts";
-import { builtOnce, type Orm } from "../connection/orm.ts";
-import { hasEnded, LEASE_END } from "../connection/server-clock.ts";
+import type { Orm } from "../connection/orm.ts";
+import { hasEnded } from "../connection/server-clock.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
 import { addProgress, chunksFrom, isHeld, lapsedChunk, putBack } from "./chunk-rows.ts";
+import { claimGap, claimNext } from "./claim-statements.ts";
 import { emitJobEvent, JOB_COLUMNS, lockJob, readJob } from "./job-rows.ts";
 import { countUnchecked, lockWaiting, requeueUnchecked, unfinishedChunks } from "./round-rows.ts";
 
@@ -43,27 +43,27 @@ type ClaimCases = Pick<
 >;
 
 function claimCases(
-  { transact, read }: Connection,
+  { transact, transactAtOnce, read }: Connection,
   processId: string,
   clock: Pick<Clock, "now">,
 ): ClaimCases {
-  async function claimFound(
-    orm: Orm,
-    first: ReturnType<typeof nextChunk>,
-    jobId: string,
-  ): Promise<ClaimedWork | null> {
-    const [found] = await first.execute({ jobId });
-    if (found === undefined) return null;
-    const { n, firstRow, rows, form, duplicates, rowsDone } = found.chunk;
-    const attempt = found.chunk.attempt + 1;
-    await claim(orm).execute({ jobId, n, attempt, processId });
-    const chunk = { n, firstRow, rows, form, duplicates, rowsDone, attempt, body: found.body };
-    return { chunk, job: readJob(found.job) };
+  /** One that is not answered is put back where nobody renews its lease. */
+  async function claimFirst(claim: typeof claimNext, jobId: string): Promise<ClaimedWork | null> {
+    const execute = (orm: Orm) => claim(orm).execute({ jobId, processId });
+    const [found] = await (transactAtOnce === null
+      ? transact(execute)
+      : transactAtOnce(
+          (_, orm) => execute(orm),
+          async () => false,
+        ));
+    return found === undefined
+      ? null
+      : { chunk: { ...found.chunk, body: found.body }, job: readJob(found.job) };
   }
 
   return {
-    claimChunk: (jobId) => transact((orm) => claimFound(orm, nextChunk(orm), jobId)),
-    claimGap: (jobId) => transact((orm) => claimFound(orm, gapChunk(orm), jobId)),
+    claimChunk: (jobId) => claimFirst(claimNext, jobId),
+    claimGap: (jobId) => claimFirst(claimGap, jobId),
 
     releaseChunk: (chunk, attempts) =>
       transact(async (orm) => {
@@ -120,51 +120,6 @@ function claimCases(
       }),
   };
 }
-
-const firstWaiting = (orm: Orm, isClaimable: SQL | undefined) =>
-  orm
-    .select({ chunk: jobChunks, job: JOB_COLUMNS, body: jobInputs.body })
-    .from(jobChunks)
-    .innerJoin(jobs, eq(jobs.jobId, jobChunks.jobId))
-    .innerJoin(jobInputs, and(eq(jobInputs.jobId, jobChunks.jobId), eq(jobInputs.n, jobChunks.n)))
-    .where(
-      and(eq(jobChunks.jobId, sql.placeholder("jobId")), sql`${jobChunks.state} = 'waiting'`, isClaimable),
-    )
-    .orderBy(asc(jobChunks.n))
-    .limit(1)
-    .for("no key update", { of: jobChunks, skipLocked: true });
-
-const nextChunk = builtOnce((orm) =>
-  firstWaiting(orm, inArray(jobs.status, [...RUNNING])).prepare("next_chunk"),
-);
-
-const gapChunk = builtOnce((orm) => {
-  const finished = alias(jobChunks, "finished");
-  // Once for the job, not once for each chunk that waits: a large job has thousands.
-  const last = orm
-    .select({ n: finished.n })
-    .from(finished)
-    .where(and(eq(finished.jobId, sql.placeholder("jobId")), gt(finished.rowsDone, 0)))
-    .orderBy(desc(finished.n))
-    .limit(1);
-  // In the second round chunks wait that have results.
-  const isUnread = lt(jobChunks.rowsDone, jobChunks.rows);
-  const isGap = and(eq(jobs.status, "paused"), isUnread, lt(jobChunks.n, last));
-  return firstWaiting(orm, isGap).prepare("gap_chunk");
-});
-
-const claim = builtOnce((orm) =>
-  orm
-    .update(jobChunks)
-    .set({
-      state: "claimed",
-      attempt: sql`${sql.placeholder("attempt")}::bigint`,
-      owner: sql`${sql.placeholder("processId")}::text`,
-      leaseUntil: LEASE_END,
-    })
-    .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), eq(jobChunks.n, sql.placeholder("n"))))
-    .prepare("claim_chunk"),
-);
 
 function resultCases({ read }: Connection): Pick<ChunkCases, "chunkResults" | "resultBodies" | "inputBody"> {
   return {
