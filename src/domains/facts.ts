@@ -3,8 +3,7 @@ import type { QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createWaitLimits, type WaitLimits } from "../platform/wait-limits.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
-import { createDomainTable, type DomainTable } from "./domain-table.ts";
-import { createFreshFacts, type KnownDomain, withJson } from "./known-domains.ts";
+import { createFreshFacts, createKnownDomains, type KnownDomain, withJson } from "./known-domains.ts";
 import type { DomainListing } from "./lists.ts";
 import { createMailHosts } from "./mail-hosts.ts";
 import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";
@@ -31,8 +30,8 @@ export type DomainFactsSource = {
    */
   readonly findDomain: (domain: string, options: FactsOptions) => Promise<KnownDomain>;
   /**
-   * Returns the cached facts that have not expired, the same object each time. Takes a fraction of a microsecond, of which
-   * those who ask for many at once save the clock's part: `nowMs` is the time on `Clock.monotonic`.
+   * Returns the cached facts that have not expired, the same object each time. Takes a fraction of a microsecond. `nowMs`,
+   * the time on `Clock.monotonic`, saves a look at the clock for each of many.
    */
   readonly knownDomain: (domain: string, options: FactsOptions, nowMs?: number) => KnownDomain | undefined;
   readonly stats: () => FactsStats;
@@ -60,7 +59,7 @@ const BYTES_PER_ENTRY = { offline: 200, plain: 500, deep: 400 };
 type Kind = keyof typeof BYTES_PER_ENTRY;
 
 /** What is cached for each kind of question: made with its first domain, as a table has room for all its entries. */
-type Tables = { [kind in Kind]: DomainTable | null };
+type Tables = { [kind in Kind]: ReturnType<typeof createKnownDomains> | null };
 
 /**
  * Queries that one domain may cause, whatever its records are. The MX look-up, its own records of SPF and DMARC and the
@@ -136,7 +135,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
   }
 
   function keep(kind: Kind, domain: string, known: KnownDomain): void {
-    const table = tables[kind] ?? createDomainTable(entriesMax, BYTES_PER_ENTRY[kind]);
+    const table = tables[kind] ?? createKnownDomains(entriesMax, BYTES_PER_ENTRY[kind]);
     tables[kind] = table;
     table.set(domain, known);
   }
@@ -203,7 +202,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     findDomain,
     stats: () => ({
       ...counts,
-      entries: Object.values(tables).reduce((sum, table) => sum + (table?.size() ?? 0), 0),
+      entries: Object.values(tables).reduce((sum, table) => sum + (table?.size ?? 0), 0),
     }),
   };
 }

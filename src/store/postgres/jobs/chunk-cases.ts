@@ -8,7 +8,7 @@ import type { Orm } from "../connection/orm.ts";
 import { hasEnded } from "../connection/server-clock.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "../schema.ts";
 import { addProgress, chunksFrom, isHeld, lapsedChunk, putBack } from "./chunk-rows.ts";
-import { claimGap, claimNext } from "./claim-statements.ts";
+import { gapChunkClaim, nextChunkClaim } from "./claim-statements.ts";
 import { emitJobEvent, JOB_COLUMNS, lockJob, readJob } from "./job-rows.ts";
 import { countUnchecked, lockWaiting, requeueUnchecked, unfinishedChunks } from "./round-rows.ts";
 
@@ -47,8 +47,8 @@ function claimCases(
   processId: string,
   clock: Pick<Clock, "now">,
 ): ClaimCases {
-  /** One that is not answered is put back where nobody renews its lease. */
-  async function claimFirst(claim: typeof claimNext, jobId: string): Promise<ClaimedWork | null> {
+  /** Claims a chunk. A claim that is not answered lapses with its lease, and counts as an attempt. */
+  async function claimFirst(claim: typeof nextChunkClaim, jobId: string): Promise<ClaimedWork | null> {
     const execute = (orm: Orm) => claim(orm).execute({ jobId, processId });
     const [found] = await (transactAtOnce === null
       ? transact(execute)
@@ -62,8 +62,8 @@ function claimCases(
   }
 
   return {
-    claimChunk: (jobId) => claimFirst(claimNext, jobId),
-    claimGap: (jobId) => claimFirst(claimGap, jobId),
+    claimChunk: (jobId) => claimFirst(nextChunkClaim, jobId),
+    claimGap: (jobId) => claimFirst(gapChunkClaim, jobId),
 
     releaseChunk: (chunk, attempts) =>
       transact(async (orm) => {

@@ -18,20 +18,14 @@ const CLAIMED_COLUMNS = {
 
 const waiting = alias(jobChunks, "waiting");
 
-/** Claims the first chunk that waits, in one statement: no lock is held while the server waits for this process. */
-function claimOfFirst(orm: Orm, isClaimable: (chunk: typeof waiting) => SQL | undefined) {
+/** Builds the claim of the first chunk that waits: one statement, so no lock is held while the server waits for this process. */
+function firstChunkClaim(orm: Orm, isClaimable: SQL | undefined) {
   const first = orm
     .select({ n: waiting.n })
     .from(waiting)
     .innerJoin(jobs, eq(jobs.jobId, waiting.jobId))
     .innerJoin(jobInputs, and(eq(jobInputs.jobId, waiting.jobId), eq(jobInputs.n, waiting.n)))
-    .where(
-      and(
-        eq(waiting.jobId, sql.placeholder("jobId")),
-        sql`${waiting.state} = 'waiting'`,
-        isClaimable(waiting),
-      ),
-    )
+    .where(and(eq(waiting.jobId, sql.placeholder("jobId")), sql`${waiting.state} = 'waiting'`, isClaimable))
     .orderBy(asc(waiting.n))
     .limit(1)
     .for("no key update", { of: waiting, skipLocked: true });
@@ -57,23 +51,23 @@ function claimOfFirst(orm: Orm, isClaimable: (chunk: typeof waiting) => SQL | un
 }
 
 /** Claims the first chunk of a job that runs. */
-export const claimNext = builtOnce((orm) =>
-  claimOfFirst(orm, () => inArray(jobs.status, [...RUNNING])).prepare("claim_chunk"),
+export const nextChunkClaim = builtOnce((orm) =>
+  firstChunkClaim(orm, inArray(jobs.status, [...RUNNING])).prepare("claim_chunk"),
 );
 
 /** Claims the first chunk of a paused job that waits before one that has results. */
-export const claimGap = builtOnce((orm) =>
-  claimOfFirst(orm, (waiting) => {
-    const finished = alias(jobChunks, "finished");
-    // Once for the job, not once for each chunk that waits: a large job has thousands.
-    const last = orm
-      .select({ n: finished.n })
-      .from(finished)
-      .where(and(eq(finished.jobId, sql.placeholder("jobId")), gt(finished.rowsDone, 0)))
-      .orderBy(desc(finished.n))
-      .limit(1);
-    // In the second round chunks wait that have results.
-    const isUnread = lt(waiting.rowsDone, waiting.rows);
-    return and(eq(jobs.status, "paused"), isUnread, lt(waiting.n, last));
-  }).prepare("claim_gap"),
-);
+export const gapChunkClaim = builtOnce((orm) => {
+  const finished = alias(jobChunks, "finished");
+  // Once for the job, not once for each chunk that waits: a large job has thousands.
+  const last = orm
+    .select({ n: finished.n })
+    .from(finished)
+    .where(and(eq(finished.jobId, sql.placeholder("jobId")), gt(finished.rowsDone, 0)))
+    .orderBy(desc(finished.n))
+    .limit(1);
+  // In the second round chunks wait that have results.
+  const isUnread = lt(waiting.rowsDone, waiting.rows);
+  return firstChunkClaim(orm, and(eq(jobs.status, "paused"), isUnread, lt(waiting.n, last))).prepare(
+    "claim_gap",
+  );
+});
