@@ -137,6 +137,7 @@ async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): 
     form: setup.form,
     body,
     itemsMax,
+    chunksEnough: 1,
     chunkItemsMin: setup.chunk,
     chunkItemsMax: setup.chunk,
   } as const;

@@ -45,14 +45,8 @@ export function createBodyChunker(): BodyChunker {
   };
 }
 
-/** Enough chunks to keep all threads busy to the end: what a chunk costs beside its items grows with their number. */
-const CHUNKS_ENOUGH = 25;
-
-function chunkItemsFor(
-  count: number,
-  { chunkItemsMin, chunkItemsMax }: Pick<ChunkingTask, "chunkItemsMin" | "chunkItemsMax">,
-): number {
-  return Math.min(Math.max(Math.ceil(count / CHUNKS_ENOUGH), chunkItemsMin), chunkItemsMax);
+function chunkItemsFor(count: number, { chunksEnough, chunkItemsMin, chunkItemsMax }: ChunkingTask): number {
+  return Math.min(Math.max(Math.ceil(count / chunksEnough), chunkItemsMin), chunkItemsMax);
 }
 
 /**

@@ -17,6 +17,8 @@ export type ChunkingTask = {
   readonly itemsMax: number;
   /** The charset of lines, where one is named that is not UTF-8. */
   readonly charset?: string | null;
+  /** More only make the batch dearer. */
+  readonly chunksEnough: number;
   /** Items in a chunk, more in larger batches. The first chunk has the fewest. */
   readonly chunkItemsMin: number;
   readonly chunkItemsMax: number;

@@ -3,7 +3,7 @@ import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { BodyChunker } from "./body-chunker.ts";
 import type { ChunkSource } from "./chunk-source.ts";
-import { CHUNK_ITEMS_MAX, CHUNK_ITEMS_MIN, chunksAhead, chunksAheadOfChunking } from "./chunk-window.ts";
+import { type ChunkSizes, chunkSizes, chunksAhead, chunksAheadOfChunking } from "./chunk-window.ts";
 import { type ChunkingStart, startChunking } from "./chunking.ts";
 import { mapConcurrently } from "./concurrent-map.ts";
 import type { Share } from "./fair-queue.ts";
@@ -33,7 +33,7 @@ export type BatchRunner = {
   readonly enter: (tenant: string) => Disposable;
   /** Reads a body and starts chunking. */
   readonly startChunking: (
-    task: Omit<ChunkingTask, "chunkItemsMin" | "chunkItemsMax">,
+    task: Omit<ChunkingTask, keyof ChunkSizes>,
     share: Share,
   ) => Promise<ChunkingStart>;
   /** Verifies chunks in parallel and yields the results in order, with backpressure. */
@@ -156,7 +156,7 @@ export function createBatchRunner({
       };
     },
     async startChunking(task, share) {
-      const whole = { ...task, chunkItemsMin: CHUNK_ITEMS_MIN, chunkItemsMax: CHUNK_ITEMS_MAX };
+      const whole = { ...task, ...chunkSizes(settings.threads) };
       const { byteLength } = task.body;
       if (byteLength <= INLINE_BYTES_MAX) {
         return await startChunking(task.kind, (onEvent) => inline.chunkBody(whole, onEvent));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createBodyChunker } from "../../src/batch/body-chunker.ts";
 import { createChunkVerifier } from "../../src/batch/chunk-verifier.ts";
+import { chunkSizes } from "../../src/batch/chunk-window.ts";
 import {
   type BatchKind,
   type ChunkingEvent,
@@ -185,6 +186,7 @@ describe("a body that is made into chunks", () => {
       form: "json",
       body,
       itemsMax: 100,
+      chunksEnough: 25,
       chunkItemsMin: chunkItems,
       chunkItemsMax,
     } as const;
@@ -213,6 +215,24 @@ describe("a body that is made into chunks", () => {
     };
     expect(sizesOf(100)).toEqual([2, ...new Array(24).fill(4), 2]);
     expect(sizesOf(5)).toEqual([2, 2, 1]);
+  });
+
+  test("has four chunks for each thread behind the first, between 1,000 and 4,000 items and at most 25", () => {
+    const emails = Array.from({ length: 100_000 }, (_, n) => `u${n}@x.com`);
+    const sizesOf = (count: number, threads: number) => {
+      const body = new TextEncoder().encode(JSON.stringify({ emails: emails.slice(0, count) }));
+      const task = { kind: "email", form: "json", body, itemsMax: count, ...chunkSizes(threads) } as const;
+      const sizes: number[] = [];
+      createBodyChunker()(task, (event) => {
+        if ("chunks" in event) sizes.push(...event.chunks.map((chunk) => chunk.count));
+      });
+      return sizes;
+    };
+    expect(sizesOf(10_000, 1)).toEqual([1_000, 2_500, 2_500, 2_500, 1_500]);
+    expect(sizesOf(10_000, 2)).toEqual([1_000, ...new Array(7).fill(1_250), 250]);
+    expect(sizesOf(10_000, 16)).toEqual(new Array(10).fill(1_000));
+    expect(sizesOf(50_000, 16)).toEqual([1_000, ...new Array(24).fill(2_000), 1_000]);
+    expect(sizesOf(100_000, 1)).toEqual([1_000, ...new Array(24).fill(4_000), 3_000]);
   });
 
   test("keeps order, counts the distinct items, and marks duplicates over the borders of chunks", () => {

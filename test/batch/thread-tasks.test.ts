@@ -9,6 +9,7 @@ const CHUNKING: ChunkingTask = {
   form: "json",
   body: Buffer.from(JSON.stringify({ emails: ["a@b.com", "c@d.com", "a@b.com"] })),
   itemsMax: 3,
+  chunksEnough: 1,
   chunkItemsMin: 1,
   chunkItemsMax: 1,
 };
