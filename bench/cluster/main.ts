@@ -187,13 +187,13 @@ function print({ embedded, one, several }: Subjects): void {
 }
 
 function printBalancer(figures: BalancerFigures): void {
-  const { capacitiesPerSecond, p99Ms, besideJob, flatOutBesideJob } = figures;
+  const { capacitiesPerSecond, p99Ms, diskMs, besideJob, flatOutBesideJob } = figures;
   const listed = (values: readonly number[]) => values.map(shown).join(", ");
   const middle = (values: readonly number[]) => shown(median(values));
   console.log(
     `single checks through the balancer: ${listed(capacitiesPerSecond)} a second flat out, by turns
-at half of that: p99 ${middle(p99Ms)} ms; of each round ${listed(p99Ms)}
-and beside a job (${shown(besideJob.rowsPerSecond)} rows a second): p50 ${middle(besideJob.p50Ms)} ms, p99 ${middle(besideJob.p99Ms)} ms; of each round ${listed(besideJob.p99Ms)}; ${besideJob.wrongOrLost} wrong or lost
+at half of that: p99 ${middle(p99Ms)} ms; of each round ${listed(p99Ms)}; the longest wait for the disk ${listed(diskMs)}
+and beside a job (${shown(besideJob.rowsPerSecond)} rows a second): p50 ${middle(besideJob.p50Ms)} ms, p99 ${middle(besideJob.p99Ms)} ms; of each round ${listed(besideJob.p99Ms)}; the longest wait for the disk ${listed(besideJob.diskMs)}; ${besideJob.wrongOrLost} wrong or lost
 flat out beside a job: ${shown(flatOutBesideJob.perSecond)} a second and ${shown(flatOutBesideJob.rowsPerSecond)} rows a second`,
   );
 }

@@ -20,10 +20,13 @@ export type BalancerFigures = {
   readonly capacitiesPerSecond: readonly number[];
   /** At half of what its turn had flat out: alone, with the job paused, */
   readonly p99Ms: readonly number[];
+  /** with the longest that a small write beside them waited for the disk; a call waits for its charge to be on it; */
+  readonly diskMs: readonly number[];
   /** and while it runs, with what it does meanwhile. */
   readonly besideJob: {
     readonly p50Ms: readonly number[];
     readonly p99Ms: readonly number[];
+    readonly diskMs: readonly number[];
     readonly rowsPerSecond: number;
     readonly wrongOrLost: number;
   };

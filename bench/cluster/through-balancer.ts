@@ -1,3 +1,4 @@
+import { watchDisk } from "../load/disk-sync.ts";
 import type { Aim, SinglesRound } from "../load/jobs.ts";
 import { drive } from "../load/processes.ts";
 import { median } from "../result.ts";
@@ -40,6 +41,7 @@ const WATCH_EVERY_MS = 100;
 export async function throughBalancer(aim: Aim, options: BalancerOptions): Promise<BalancerFigures> {
   const { turns, turnRounds, roundMs } = options;
   const jobId = await options.createJob(aim, options.jobRows);
+  await using disk = watchDisk();
   const scene: Scene = { aim, jobId, turnRounds, roundMs };
   const found: BalancerTurn[] = [];
   for (let turn = 0; turn < turns; turn += 1) found.push(await balancerTurn(scene, turn % 2 === 1));
@@ -47,12 +49,16 @@ export async function throughBalancer(aim: Aim, options: BalancerOptions): Promi
   await clientOf(aim).cancelJob(jobId);
   const alone = found.flatMap((turn) => turn.alone);
   const beside = found.flatMap((turn) => turn.beside);
+  const diskMs = (rounds: readonly SinglesRound[]) =>
+    rounds.map(({ beganAtMs, endedAtMs }) => disk.longestMs(beganAtMs, endedAtMs));
   return {
     capacitiesPerSecond: found.map(({ capacityPerSecond }) => capacityPerSecond),
     p99Ms: alone.map(({ latency }) => latency.p99),
+    diskMs: diskMs(alone),
     besideJob: {
       p50Ms: beside.map(({ latency }) => latency.p50),
       p99Ms: beside.map(({ latency }) => latency.p99),
+      diskMs: diskMs(beside),
       rowsPerSecond: median(beside.map(({ rowsPerSecond }) => rowsPerSecond)),
       wrongOrLost: beside.reduce((sum, { wrong, lost }) => sum + wrong + lost, 0),
     },

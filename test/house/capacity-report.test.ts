@@ -21,8 +21,13 @@ const clusterOf = (embedded: ClusterFigures, one: ClusterFigures): ClusterResult
   ...{ at: "2026-01-01T00:00:00.000Z", nodes: 3, embedded, one, several: one },
   machine: { cores: 4, processor: "p", memoryGb: 8, system: "s", bun: "1", loadBefore: 0 },
   balancer: {
-    ...{ capacitiesPerSecond: [], p99Ms: [], flatOutBesideJob: { perSecond: 0, rowsPerSecond: 0 } },
-    besideJob: { p50Ms: [], p99Ms: [], rowsPerSecond: 0, wrongOrLost: 0 },
+    ...{
+      capacitiesPerSecond: [],
+      p99Ms: [],
+      diskMs: [],
+      flatOutBesideJob: { perSecond: 0, rowsPerSecond: 0 },
+    },
+    besideJob: { p50Ms: [], p99Ms: [], diskMs: [], rowsPerSecond: 0, wrongOrLost: 0 },
   },
 });
 
