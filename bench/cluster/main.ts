@@ -8,18 +8,19 @@ import { startDns } from "../load/dns.ts";
 import { CORPUS } from "../load/jobs.ts";
 import { type BenchServer, startServerProcess } from "../load/server-process.ts";
 import { loadWarning, machineLine, readMachine } from "../machine.ts";
-import { shown, tableText } from "../print.ts";
-import { median } from "../result.ts";
 import { jobCreator } from "./created-job.ts";
 import { createMeasures } from "./measures.ts";
-import { type BalancerFigures, type ClusterFigures, type ClusterResult, KINDS, type Kind } from "./result.ts";
+import { printBalancer, printKinds } from "./printing.ts";
+import { type BalancerFigures, type ClusterResult, KINDS } from "./result.ts";
 import { throughBalancer } from "./through-balancer.ts";
 import { createTurns, ORDERS, type Turns } from "./turns.ts";
 
 // The embedded store, one node and several nodes on the same machine, in one run: `bun run bench:cluster [NODES] [--quick] [--json FILE]`.
+// With `--balancer` only what goes through the balancer, in 4 minutes.
 
 const NODES = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 3);
 const QUICK = process.argv.includes("--quick");
+const BALANCER_ALONE = process.argv.includes("--balancer");
 /** Sets of servers: what the compiler makes of the same code differs by up to a tenth from one process to the next. */
 const SETUPS = QUICK ? 1 : 3;
 const ORDERS_MEASURED = QUICK ? 1 : ORDERS.length;
@@ -40,12 +41,6 @@ const measures = createMeasures({
   createJob,
 });
 
-const NAMES: { readonly [kind in Kind]: string } = {
-  single: "single checks",
-  batch: `rows of batches of ${shown(BATCH_SIZE)}`,
-  job: `rows of a job of ${shown(JOB_ROWS)}`,
-};
-
 const machine = await readMachine();
 console.log(machineLine(machine));
 console.log(loadWarning(machine) ?? "");
@@ -59,17 +54,32 @@ await run(dns.address, postgres);
 
 async function run(dns: string, postgres: PostgresServer): Promise<void> {
   const turns = createTurns(measures, postgres.port, { warmups: KIND_WARMUPS, orders: ORDERS_MEASURED });
-  for (let setup = 1; setup < SETUPS; setup += 1) {
+  for (let setup = 1; setup < SETUPS && !BALANCER_ALONE; setup += 1) {
     await using cluster = await startCluster(dns, postgres);
     await addTurns(dns, postgres, cluster, turns);
   }
   await using cluster = await startCluster(dns, postgres);
+  if (BALANCER_ALONE) {
+    printBalancer(await measureBalancer(cluster));
+    return;
+  }
   await addTurns(dns, postgres, cluster, turns);
   const [embedded, one, several] = turns.figures();
-  print({ embedded, one, several });
-  await using proxy = await startBalancer(cluster.ports);
-  const balancer = await throughBalancer(
-    { url: proxy.url, key: cluster.key },
+  printKinds({ embedded, one, several }, { nodes: NODES, batchSize: BATCH_SIZE, jobRows: JOB_ROWS });
+  const balancer = await measureBalancer(cluster);
+  printBalancer(balancer);
+  const at = new Date().toISOString();
+  const result: ClusterResult = { at, machine, nodes: NODES, embedded, one, several, balancer };
+  const json = process.argv.at(process.argv.indexOf("--json") + 1);
+  if (process.argv.includes("--json") && json !== undefined) {
+    await Bun.write(json, `${JSON.stringify(result, null, 2)}\n`);
+  }
+}
+
+async function measureBalancer({ ports, key }: Cluster): Promise<BalancerFigures> {
+  await using proxy = await startBalancer(ports);
+  return await throughBalancer(
+    { url: proxy.url, key },
     {
       turns: QUICK ? 1 : 4,
       turnRounds: QUICK ? 1 : 3,
@@ -78,13 +88,6 @@ async function run(dns: string, postgres: PostgresServer): Promise<void> {
       createJob,
     },
   );
-  printBalancer(balancer);
-  const at = new Date().toISOString();
-  const result: ClusterResult = { at, machine, nodes: NODES, embedded, one, several, balancer };
-  const json = process.argv.at(process.argv.indexOf("--json") + 1);
-  if (process.argv.includes("--json") && json !== undefined) {
-    await Bun.write(json, `${JSON.stringify(result, null, 2)}\n`);
-  }
 }
 
 type Cluster = AsyncDisposable & {
@@ -142,58 +145,4 @@ async function addTurns(
   await using one = await startServerProcess({ dns, environment });
   await warmUp(one);
   await turns.add([[embedded], [one], nodes]);
-}
-
-type Subjects = {
-  readonly embedded: ClusterFigures;
-  readonly one: ClusterFigures;
-  readonly several: ClusterFigures;
-};
-
-function print({ embedded, one, several }: Subjects): void {
-  const subjects: readonly (readonly [string, ClusterFigures])[] = [
-    ["embedded store", embedded],
-    ["one node", one],
-    [`${NODES} nodes, in sum`, several],
-  ];
-  const rows = KINDS.flatMap((kind) =>
-    subjects.map(([name, figures]) => {
-      const { perSecond, rounds, nodesCpu, postgresCpu } = figures[kind];
-      const shareOf = (other: ClusterFigures) =>
-        shown(median(rounds.map((rate, round) => rate / (other[kind].rounds[round] ?? 0))));
-      return [
-        NAMES[kind],
-        name,
-        shown(perSecond),
-        `${shown(Math.min(...rounds))}–${shown(Math.max(...rounds))}`,
-        shareOf(embedded),
-        figures === embedded ? "" : shareOf(one),
-        shown(nodesCpu),
-        figures === embedded ? "" : shown(postgresCpu),
-      ];
-    }),
-  );
-  const head = [
-    "what",
-    "by",
-    "a second",
-    "lowest–highest",
-    "of embedded",
-    "of one node",
-    "CPU µs each: servers",
-    "PostgreSQL",
-  ];
-  console.log(tableText(head, rows));
-}
-
-function printBalancer(figures: BalancerFigures): void {
-  const { capacitiesPerSecond, p99Ms, diskMs, besideJob, flatOutBesideJob } = figures;
-  const listed = (values: readonly number[]) => values.map(shown).join(", ");
-  const middle = (values: readonly number[]) => shown(median(values));
-  console.log(
-    `single checks through the balancer: ${listed(capacitiesPerSecond)} a second flat out, by turns
-at half of that: p99 ${middle(p99Ms)} ms; of each round ${listed(p99Ms)}; the longest wait for the disk ${listed(diskMs)}
-and beside a job (${shown(besideJob.rowsPerSecond)} rows a second): p50 ${middle(besideJob.p50Ms)} ms, p99 ${middle(besideJob.p99Ms)} ms; of each round ${listed(besideJob.p99Ms)}; the longest wait for the disk ${listed(besideJob.diskMs)}; ${besideJob.wrongOrLost} wrong or lost
-flat out beside a job: ${shown(flatOutBesideJob.perSecond)} a second and ${shown(flatOutBesideJob.rowsPerSecond)} rows a second`,
-  );
 }

@@ -45,8 +45,10 @@ export function createBodyChunker(): BodyChunker {
   };
 }
 
+/** A whole multiple of the least, so that groups of as many chunks have as many items. */
 function chunkItemsFor(count: number, { chunksEnough, chunkItemsMin, chunkItemsMax }: ChunkingTask): number {
-  return Math.min(Math.max(Math.ceil(count / chunksEnough), chunkItemsMin), chunkItemsMax);
+  const times = Math.round(Math.ceil(count / chunksEnough) / chunkItemsMin);
+  return Math.min(Math.max(times, 1) * chunkItemsMin, chunkItemsMax);
 }
 
 /**

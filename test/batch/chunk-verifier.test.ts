@@ -217,7 +217,7 @@ describe("a body that is made into chunks", () => {
     expect(sizesOf(5)).toEqual([2, 2, 1]);
   });
 
-  test("has four chunks for each thread behind the first, between 1,000 and 4,000 items and at most 25", () => {
+  test("has about four chunks for each thread, at most 25, of whole thousands from one to four", () => {
     const emails = Array.from({ length: 100_000 }, (_, n) => `u${n}@x.com`);
     const sizesOf = (count: number, threads: number) => {
       const body = new TextEncoder().encode(JSON.stringify({ emails: emails.slice(0, count) }));
@@ -228,8 +228,9 @@ describe("a body that is made into chunks", () => {
       });
       return sizes;
     };
-    expect(sizesOf(10_000, 1)).toEqual([1_000, 2_500, 2_500, 2_500, 1_500]);
-    expect(sizesOf(10_000, 2)).toEqual([1_000, ...new Array(7).fill(1_250), 250]);
+    expect(sizesOf(10_000, 1)).toEqual([1_000, 3_000, 3_000, 3_000]);
+    expect(sizesOf(10_000, 2)).toEqual(new Array(10).fill(1_000));
+    expect(sizesOf(18_000, 2)).toEqual([1_000, ...new Array(8).fill(2_000), 1_000]);
     expect(sizesOf(10_000, 16)).toEqual(new Array(10).fill(1_000));
     expect(sizesOf(50_000, 16)).toEqual([1_000, ...new Array(24).fill(2_000), 1_000]);
     expect(sizesOf(100_000, 1)).toEqual([1_000, ...new Array(24).fill(4_000), 3_000]);

@@ -518,7 +518,8 @@ describe("what the text of the README and the pages names", () => {
     const suites = await source("bench/suite.ts");
     const capacity = Bun.spawnSync([process.execPath, "bench/capacity/main.ts", "--help"], { cwd: ROOT });
     const scan = (await source("src/scan-command.ts")) + (await source("src/receipts-command.ts"));
-    const others = (await source("src/tools/cluster/main.ts")) + (await source("src/demo/main.ts"));
+    const files = ["src/tools/cluster/main.ts", "src/demo/main.ts", "bench/cluster/main.ts"];
+    const others = (await Promise.all(files.map(source))).join("");
     const known = new Set([
       ...((cli.stdout.toString() + capacity.stdout.toString() + others).match(/--[a-z][a-z-]+/g) ?? []),
       ...[...(suites + scan).matchAll(/^ +"?([a-z][a-z-]+)"?: \{ type: "/gm)].map(([, name]) => `--${name}`),
