@@ -16,7 +16,7 @@ import { throughBalancer } from "./through-balancer.ts";
 import { createTurns, ORDERS, type Turns } from "./turns.ts";
 
 // The embedded store, one node and several nodes on the same machine, in one run: `bun run bench:cluster [NODES] [--quick] [--json FILE]`.
-// With `--balancer` only what goes through the balancer, in 4 minutes.
+// With `--balancer` only what goes through the balancer, in 5 minutes.
 
 const NODES = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 3);
 const QUICK = process.argv.includes("--quick");
@@ -81,7 +81,7 @@ async function measureBalancer({ ports, key }: Cluster): Promise<BalancerFigures
   return await throughBalancer(
     { url: proxy.url, key },
     {
-      turns: QUICK ? 1 : 4,
+      turns: QUICK ? 1 : 6,
       turnRounds: QUICK ? 1 : 3,
       roundMs: BALANCER_ROUND_MS,
       jobRows: JOB_ROWS_BESIDE,

@@ -1,6 +1,6 @@
 import { watchDisk } from "../load/disk-sync.ts";
+import { type Driver, startDriver } from "../load/driver-process.ts";
 import type { Aim, SinglesRound } from "../load/jobs.ts";
-import { drive } from "../load/processes.ts";
 import { median } from "../result.ts";
 import { type CreateJob, clientOf } from "./created-job.ts";
 import { CONNECTIONS } from "./measures.ts";
@@ -18,6 +18,7 @@ export type BalancerOptions = {
 
 /** Calls at one server, and the job that runs beside them or is paused. */
 type Scene = Pick<BalancerOptions, "turnRounds" | "roundMs"> & {
+  readonly driver: Driver;
   readonly aim: Aim;
   readonly jobId: string;
 };
@@ -36,13 +37,15 @@ const WATCH_EVERY_MS = 100;
 
 /**
  * Single checks through a balancer, by turns: what goes through it flat out, then half of that alone and while a job runs.
- * Each turn has a rate of its own, as what the machine does changes within minutes. Then flat out while the job runs.
+ * Each turn has a rate of its own, as what the machine does changes within minutes. Then flat out while the job runs. All
+ * calls come from one driver: what a new one compiles as it starts takes both cores in the first round of its turn.
  */
 export async function throughBalancer(aim: Aim, options: BalancerOptions): Promise<BalancerFigures> {
   const { turns, turnRounds, roundMs } = options;
   const jobId = await options.createJob(aim, options.jobRows);
   await using disk = watchDisk();
-  const scene: Scene = { aim, jobId, turnRounds, roundMs };
+  await using driver = await startDriver();
+  const scene: Scene = { driver, aim, jobId, turnRounds, roundMs };
   const found: BalancerTurn[] = [];
   for (let turn = 0; turn < turns; turn += 1) found.push(await balancerTurn(scene, turn % 2 === 1));
   const flatOut = await pacedBesideJob(scene, null);
@@ -83,12 +86,11 @@ async function balancerTurn(scene: Scene, isBesideFirst: boolean): Promise<Balan
 }
 
 async function paced(
-  { aim, roundMs }: Scene,
+  { driver, aim, roundMs }: Scene,
   ratePerSecond: number | null,
   rounds: number,
 ): Promise<readonly SinglesRound[]> {
-  const { aims } = await drive({
-    kind: "singles",
+  const { aims } = await driver.singles({
     aims: [aim],
     traffic: { kind: "warm" },
     connections: CONNECTIONS,
