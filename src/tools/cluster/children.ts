@@ -5,6 +5,9 @@ export type Child = {
   readonly stop: () => Promise<void>;
 };
 
+/** What a process gets that has not ended this long after its SIGTERM. */
+type Insistence = { readonly signal: NodeJS.Signals; readonly afterMs: number };
+
 const AGAIN_AFTER_MS = 500;
 
 /** The words before a command that end it with a signal when this process ends, however that ends; none where Linux's are missing. */
@@ -18,7 +21,7 @@ export function startChild(
   name: string,
   command: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-  signal: NodeJS.Signals = "SIGTERM",
+  insistence?: Insistence,
 ): Child {
   let isStopping = false;
   let child = start();
@@ -47,8 +50,11 @@ export function startChild(
     pid: () => child.pid,
     stop: async () => {
       isStopping = true;
-      child.kill(signal);
+      child.kill("SIGTERM");
+      const insist = () => child.kill(insistence?.signal);
+      const timer = insistence && setTimeout(insist, insistence.afterMs);
       await child.exited;
+      clearTimeout(timer);
     },
   };
 }

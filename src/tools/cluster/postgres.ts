@@ -7,6 +7,11 @@ import { asPostgresUser, postgresOwner, runCommand } from "./postgres-programs.t
 
 const READY_EVERY_MS = 100;
 const READY_WITHIN_MS = 60_000;
+/**
+ * PostgreSQL waits for its clients at a SIGTERM and ends them at a SIGINT. Nodes that have just ended are clients until it
+ * has read the end of their connections.
+ */
+const INSISTENCE = { signal: "SIGINT", afterMs: 2_000 } as const;
 
 /**
  * Starts a PostgreSQL on loopback whose data is in a folder, made where it is missing. It refuses to run as root,
@@ -26,11 +31,10 @@ export async function startPostgres(
   const made = ["-D", data, "-U", "assay", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"];
   if (!existsSync(data)) await runCommand([...asUser, join(programs, "initdb"), ...made]);
   const served = ["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1", "-c", "max_connections=300"];
-  // SIGINT is PostgreSQL's fast shutdown, which does not wait for its clients.
   // In this order: a change of the user would take the signal back.
   const command = [...asUser, ...endedWithParent("SIGINT"), join(programs, "postgres"), ...served];
   await release();
-  const child = startChild("postgres", command, {}, "SIGINT");
+  const child = startChild("postgres", command, {}, INSISTENCE);
   const urlOf = (name: string): string => `postgres://assay@127.0.0.1:${port}/${name}`;
   await createDatabase(urlOf("postgres"));
   return { url: urlOf("assay"), child };
