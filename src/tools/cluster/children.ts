@@ -51,8 +51,7 @@ export function startChild(
     stop: async () => {
       isStopping = true;
       child.kill("SIGTERM");
-      const insist = () => child.kill(insistence?.signal);
-      const timer = insistence && setTimeout(insist, insistence.afterMs);
+      const timer = insistence && setTimeout(() => child.kill(insistence.signal), insistence.afterMs);
       await child.exited;
       clearTimeout(timer);
     },
