@@ -2,12 +2,14 @@ import { threadId } from "node:worker_threads";
 import { createChunkVerifier } from "../src/batch/chunk-verifier.ts";
 import { createVerifyChunkTask } from "../src/batch/thread-tasks.ts";
 import { createDomainNumberings } from "../src/jobs/chunks/domain-numberings.ts";
+import { createRowSpacing } from "../src/jobs/chunks/row-spacing.ts";
 import {
   createGiveUpTask,
   createOpenTask,
   createPackTask,
   createRenderTask,
 } from "../src/jobs/thread-tasks.ts";
+import { systemClock } from "../src/platform/clock.ts";
 import { yieldThread } from "../src/platform/thread-priority.ts";
 import { createAddressParser } from "../src/verification/email/address.ts";
 
@@ -17,7 +19,8 @@ import { createAddressParser } from "../src/verification/email/address.ts";
 // one a tenth of it, at any moment and not only between two chunks.
 yieldThread(15);
 
-const verifier = createChunkVerifier();
+const spaceRows = createRowSpacing({ clock: systemClock, wait: Bun.sleepSync });
+const verifier = createChunkVerifier(({ gap }) => (gap ? spaceRows(gap) : null));
 
 export const verifyChunk = createVerifyChunkTask(verifier.verify);
 export const openJobChunk = createOpenTask(createDomainNumberings(createAddressParser(), threadId));

@@ -95,7 +95,7 @@ export async function openJobs(
       facts,
       meter,
       threads: workerThreads,
-      pace: pace?.turn ?? (async () => undefined),
+      pace,
       turns: createFairTurns(clock.monotonic),
     });
   });

@@ -28,8 +28,13 @@ export type ChunkVerifier = {
   readonly failed: (task: VerifyTask) => VerifiedChunk;
 };
 
+/** Called before each item of a task with its position. */
+export type BeforeItem = (position: number) => void;
+
 /** Creates the verifier of a thread, with what it remembers of addresses. */
-export function createChunkVerifier(): ChunkVerifier {
+export function createChunkVerifier(
+  beforeItemOf: (task: VerifyTask) => BeforeItem | null = () => null,
+): ChunkVerifier {
   const emailVerifier = createEmailItems();
   const writer = new ByteWriter();
   const withVerifier = <Outcome>(
@@ -46,11 +51,23 @@ export function createChunkVerifier(): ChunkVerifier {
     }
   };
   return {
-    verify: (task) => withVerifier(task, (verifier) => verifyItems(task, verifier, writer)),
+    verify: (task) =>
+      withVerifier(task, (verifier) => verifyItems(task, spaced(verifier, beforeItemOf(task)), writer)),
     failed: (task) =>
       withVerifier(task, (verifier) =>
         verifyItems(task, { ...verifier, verify: verifier.checkFailed }, writer),
       ),
+  };
+}
+
+function spaced<Result>(verifier: ItemVerifier<Result>, beforeItem: BeforeItem | null): ItemVerifier<Result> {
+  if (beforeItem === null) return verifier;
+  return {
+    ...verifier,
+    verify(position) {
+      beforeItem(position);
+      return verifier.verify(position);
+    },
   };
 }
 

@@ -87,6 +87,8 @@ export type VerifyTask = {
   readonly continues: boolean;
   /** The encoding of the bytes; null for plain text. */
   readonly encoding?: ChunkEncoding | null;
+  /** In a thread of jobs, what spaces out the items. */
+  readonly gap?: SharedArrayBuffer | null;
 };
 
 /** Facts of a batch's domains, in shared memory. */

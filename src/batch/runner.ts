@@ -26,6 +26,8 @@ export type VerifyOptions = {
   readonly share: Share;
   /** Awaited after the look-ups of a chunk, before it takes a thread. */
   readonly turn?: () => Promise<void>;
+  /** In threads of jobs, what spaces out the items. */
+  readonly gap?: SharedArrayBuffer | undefined;
 };
 
 export type BatchRunner = {
@@ -131,13 +133,13 @@ export function createBatchRunner({
     factsOf: ReturnType<GatherFacts>,
     signal: AbortSignal,
   ): (chunk: Chunk) => Promise<VerifiedChunk> {
-    const { country, separator, share, encoding = null, turn } = options;
+    const { country, separator, share, encoding = null, turn, gap = null } = options;
     const budget = { left: FAILURES_PER_BATCH_MAX };
     return async ({ items, count, duplicates, newDomains, domainNumbers, position }) => {
       const facts = domainNumbers === null ? null : await factsOf({ newDomains, domainNumbers });
       await turn?.();
       const continues = position > 0;
-      const given = { kind, country, separator, encoding };
+      const given = { kind, country, separator, encoding, gap };
       const task = { ...given, items, count, duplicates, domainNumbers, facts, continues };
       const isSmall = count <= INLINE_ITEMS_MAX && items.length <= INLINE_BYTES_MAX;
       return isSmall ? await inline.verify(task) : await verifyInThread(task, share, budget, signal);

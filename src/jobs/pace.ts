@@ -1,5 +1,6 @@
 import { setTimeout as elapsed } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
+import { createSharedGap } from "./shared-gap.ts";
 
 /** Spaces out the chunks of jobs while calls of the same process wait for the database. */
 export type Pace = {
@@ -9,6 +10,8 @@ export type Pace = {
   readonly turn: (signal: AbortSignal) => Promise<void>;
   /** Waits until the next chunk of an input may be read and stored. */
   readonly turnToRead: (signal: AbortSignal) => Promise<void>;
+  /** The gap between chunks, for threads that space out rows. */
+  readonly gap: SharedArrayBuffer;
 };
 
 export type PaceDependencies = {
@@ -53,6 +56,7 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
   let callsUntilMs = Number.NEGATIVE_INFINITY;
   let smoothMs = 0;
   const shortest = createShortest();
+  const gap = createSharedGap();
 
   function moveGap(powers: number, forMs: number): void {
     const moved = gapMs * Math.exp((powers * forMs) / 1_000);
@@ -91,9 +95,11 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
       smoothMs += (waitMs - smoothMs) * (1 - Math.exp(-forMs / SMOOTHING_MS));
       const beyond = (smoothMs - shortest(nowMs, waitMs)) / BEYOND_MS - 1;
       moveGap(POWERS_PER_SECOND * Math.min(1, Math.max(-1, beyond)), forMs);
+      gap.write(gapMs);
     },
     turn: createTurns(1),
     turnToRead: createTurns(READING_SHARE),
+    gap: gap.memory,
   };
 }
 

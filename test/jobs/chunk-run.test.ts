@@ -26,7 +26,7 @@ const claimedChunk = (n: number, duplicates: Uint8Array | null = null): ClaimedC
 const FACTS: ChunkFacts = { groupOf: () => ({ name: "1", find: () => null }), failuresExpireMs: () => 0 };
 
 /** Chunks of an account with `units` units left, which are opened when the test says so. */
-function chunksWith(units: number, pace: () => Promise<void> = async () => {}, facts = FACTS) {
+function chunksWith(units: number, turn: () => Promise<void> = async () => {}, facts = FACTS) {
   let left = units;
   /** Each chunk has a domain of its own. */
   let domainsBefore = 0;
@@ -76,20 +76,18 @@ function chunksWith(units: number, pace: () => Promise<void> = async () => {}, f
     store: { resultBodies: () => [], keepUnchecked: ({ n }) => void kept.push(n) },
     pool,
     runner: {
-      verifyChunk:
-        (_kind, { turn }) =>
-        async (chunk) => {
-          await turn?.();
-          return {
-            ...{ bytes: new Uint8Array(1), plain: { crc32: 0, byteLength: 1 }, counts: {}, failures: 0 },
-            chargeable: chunk.count - chunk.duplicates.length,
-          } as VerifiedChunk;
-        },
+      verifyChunk: (_kind, options) => async (chunk) => {
+        await options.turn?.();
+        return {
+          ...{ bytes: new Uint8Array(1), plain: { crc32: 0, byteLength: 1 }, counts: {}, failures: 0 },
+          chargeable: chunk.count - chunk.duplicates.length,
+        } as VerifiedChunk;
+      },
     },
     facts,
     meter,
     threads: 2,
-    pace,
+    pace: { turn, gap: new SharedArrayBuffer(0) },
     turns: createFairTurns(systemClock.monotonic),
   });
   const give = (more: number) => {

@@ -8,6 +8,7 @@ import { createSemaphore } from "../../platform/semaphore.ts";
 import type { JobPort } from "../../store/job-port.ts";
 import type { ClaimedChunk } from "../../store/job-records.ts";
 import type { Job } from "../job.ts";
+import type { Pace } from "../pace.ts";
 import type { JobPool } from "../thread-tasks.ts";
 import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
 import type { ChunkFacts, ChunkGroup } from "./chunk-facts.ts";
@@ -24,8 +25,8 @@ export type ChunkRunDependencies = {
   readonly facts: ChunkFacts;
   readonly meter: Pick<Meter, "enter" | "reserve" | "unitsLeft">;
   readonly threads: number;
-  /** Waits until a chunk may begin beside the calls. */
-  readonly pace: (signal: AbortSignal) => Promise<void>;
+  /** Spaces out chunks and their rows beside calls; null where no call waits for the same database. */
+  readonly pace: Pick<Pace, "turn" | "gap"> | null;
   /** For the commits of chunks. */
   readonly turns: FairTurns;
 };
@@ -53,6 +54,9 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
   const givenUp = createGivenUpRows({ pool, meter });
   /** By job, the chunk in work for which the units do not suffice: no later chunk starts before it has ended. */
   const shortOfUnits = new Map<string, number>();
+  /** The second look-up is a courtesy: the results of the first round are kept. */
+  const keepUnchecked = async ({ jobId }: Job, { n, attempt }: ClaimedChunk) =>
+    store.keepUnchecked({ jobId, n, attempt });
 
   return async (
     job: Job,
@@ -71,7 +75,7 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     let release = () => {};
     const turn = async () => {
       release = await semaphore.acquire(signal);
-      await pace(signal);
+      await pace?.turn(signal);
     };
     const share = { tenant: job.accountId, weight: BACKGROUND_WEIGHT };
     const committed = () => {
@@ -86,11 +90,6 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
       release();
     }
   };
-
-  /** The second look-up is a courtesy: the results of the first round are kept. */
-  async function keepUnchecked({ jobId }: Job, { n, attempt }: ClaimedChunk): Promise<void> {
-    await store.keepUnchecked({ jobId, n, attempt });
-  }
 
   async function verifyRows(
     job: Job,
@@ -193,7 +192,7 @@ export function createChunkRun(dependencies: ChunkRunDependencies) {
     found: ReturnType<ChunkGroup["find"]>,
     { share, signal, turn }: WorkOptions,
   ): Promise<VerifiedChunk> {
-    const options = { country, share, turn, separator: "\n", encoding: "zstd" } as const;
+    const options = { country, share, turn, gap: pace?.gap, separator: "\n", encoding: "zstd" } as const;
     const factsOf = () => found ?? Promise.reject(new Error("a chunk of a job without facts"));
     return runner.verifyChunk(kind, options, factsOf, signal)(chunk);
   }

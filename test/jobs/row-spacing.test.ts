@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import { createRowSpacing } from "../../src/jobs/chunks/row-spacing.ts";
+import { GAP_MAX_MS } from "../../src/jobs/pace.ts";
+import { createSharedGap } from "../../src/jobs/shared-gap.ts";
+
+const CHUNK_ROWS = 4_000;
+
+/** A thread that takes `rowMs` for a row, beside calls that write the gap every 10 ms while `gapAt` has one. */
+function openThread(rowMs: number, gapAt: (ms: number) => number | null) {
+  let nowMs = 0;
+  let restedMs = 0;
+  const shared = createSharedGap();
+  const pass = (ms: number) => {
+    for (const endMs = nowMs + ms; nowMs < endMs; ) {
+      const writeMs = Math.floor(nowMs / 10) * 10 + 10;
+      nowMs = Math.min(endMs, writeMs);
+      const gapMs = nowMs === writeMs ? gapAt(nowMs) : null;
+      if (gapMs !== null) shared.write(gapMs);
+    }
+  };
+  const spaceRows = createRowSpacing({
+    clock: { monotonic: () => nowMs },
+    wait(ms) {
+      restedMs += ms;
+      pass(ms);
+    },
+  });
+  return {
+    pass,
+    /** Verifies a chunk; returns how long it took and how much of that it rested. */
+    chunk(rows = CHUNK_ROWS) {
+      const beganMs = nowMs;
+      restedMs = 0;
+      const beforeRow = spaceRows(shared.memory);
+      for (let row = 0; row < rows; row++) {
+        beforeRow(row);
+        pass(rowMs);
+      }
+      return { tookMs: nowMs - beganMs, restedMs };
+    },
+  };
+}
+
+test("beside calls a chunk is spread over half of the gap, and over no more", () => {
+  const { pass, chunk } = openThread(0.01, () => GAP_MAX_MS);
+  pass(50);
+  const { tookMs } = chunk();
+  expect(tookMs).toBeGreaterThan(GAP_MAX_MS * 0.49);
+  expect(tookMs).toBeLessThanOrEqual(GAP_MAX_MS * 0.51);
+});
+
+test("a chunk of few rows rests for its share of that", () => {
+  const { pass, chunk } = openThread(0.01, () => GAP_MAX_MS);
+  pass(50);
+  expect(chunk(CHUNK_ROWS / 10).tookMs).toBeLessThanOrEqual(GAP_MAX_MS * 0.051);
+  expect(chunk(32).restedMs).toBe(0);
+});
+
+test("without calls a chunk has no rests", () => {
+  const { pass, chunk } = openThread(0.01, () => null);
+  pass(50);
+  expect(chunk().restedMs).toBe(0);
+});
+
+test("rows that take half of the gap by themselves have no rests", () => {
+  const { pass, chunk } = openThread(0.01, () => 79);
+  pass(50);
+  expect(chunk().restedMs).toBe(0);
+});
+
+test("a chunk that calls find in work is spread from then on", () => {
+  const { chunk } = openThread(0.01, (ms) => (ms < 20 ? null : GAP_MAX_MS));
+  const { tookMs } = chunk();
+  expect(tookMs).toBeGreaterThan(GAP_MAX_MS * 0.2);
+  expect(tookMs).toBeLessThan(GAP_MAX_MS * 0.3);
+});
+
+test("rests end within a tenth of a second when the calls do", () => {
+  const { pass, chunk } = openThread(0.01, (ms) => (ms < 200 ? GAP_MAX_MS : null));
+  pass(50);
+  expect(chunk().restedMs).toBeLessThan(250);
+  expect(chunk().restedMs).toBe(0);
+});
+
+test("rests follow the gap while a chunk is in work", () => {
+  const { pass, chunk } = openThread(0.01, (ms) => (ms < 200 ? GAP_MAX_MS : 2));
+  pass(50);
+  expect(chunk().tookMs).toBeLessThan(250);
+});
