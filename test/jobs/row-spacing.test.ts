@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
+import type { VerifyTask } from "../../src/batch/messages.ts";
+import { createPool } from "../../src/batch/pool.ts";
 import { createRowSpacing } from "../../src/jobs/chunks/row-spacing.ts";
 import { GAP_MAX_MS } from "../../src/jobs/pace.ts";
 import { createSharedGap } from "../../src/jobs/shared-gap.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 
 const CHUNK_ROWS = 4_000;
 
@@ -86,4 +89,28 @@ test("rests follow the gap while a chunk is in work", () => {
   const { pass, chunk } = openThread(0.01, (ms) => (ms < 200 ? GAP_MAX_MS : 2));
   pass(50);
   expect(chunk().tookMs).toBeLessThan(250);
+});
+
+test("a thread of jobs rests between the rows of a task that names the gap, with the same results", async () => {
+  await using pool = createPool({
+    workerFile: new URL("../../workers/jobs.ts", import.meta.url).href,
+    ...{ threads: 1, waitingMax: 10, taskTimeoutMs: 10_000, clock: systemClock },
+  });
+  const count = 160;
+  const items = JSON.stringify(Array.from({ length: count }, (_, row) => `+4420794600${row}`));
+  const given = { kind: "phone", items, count, duplicates: new Uint32Array(0), separator: "\n" } as const;
+  const task: VerifyTask = { ...given, domainNumbers: null, facts: null, country: null, continues: false };
+  const share = { tenant: "acc_1", weight: 1 };
+  const at = async (more: Partial<VerifyTask>) => {
+    const beganMs = performance.now();
+    const { bytes } = await pool.run("verifyChunk", { ...task, ...more }, { share });
+    return { tookMs: performance.now() - beganMs, text: new TextDecoder().decode(bytes) };
+  };
+  const atOnce = await at({});
+  const shared = createSharedGap();
+  shared.write(8_000);
+  const spread = await at({ gap: shared.memory });
+  expect(spread.tookMs).toBeGreaterThan(90);
+  expect(spread.text).toBe(atOnce.text);
+  expect(spread.text.split("\n")).toHaveLength(count);
 });
