@@ -159,7 +159,7 @@ export async function openJobs(
   await jobRunner.start();
   if (shared !== null) stack.defer(shared.listenForJobs(jobRunner.join));
   repeatJobUpkeep({ store, shared, jobs, parts, jobRunner, jobTally, uploadMs: UPLOAD_MS }, failed, stack);
-  return { jobs, uploads, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
+  return { jobs, uploads, jobRunner, jobTally, jobResults: createJobResults({ store, pool, pace }) };
 }
 
 function openParts({

@@ -87,7 +87,7 @@ export type VerifyTask = {
   readonly continues: boolean;
   /** The encoding of the bytes; null for plain text. */
   readonly encoding?: ChunkEncoding | null;
-  /** In a thread of jobs, what spaces out the items. */
+  /** What a thread of jobs sees of the gap between chunks, by which it spaces out the items. */
   readonly gap?: SharedArrayBuffer | null;
 };
 

@@ -26,7 +26,7 @@ export type VerifyOptions = {
   readonly share: Share;
   /** Awaited after the look-ups of a chunk, before it takes a thread. */
   readonly turn?: () => Promise<void>;
-  /** In threads of jobs, what spaces out the items. */
+  /** What threads of jobs see of the gap between chunks. */
   readonly gap?: SharedArrayBuffer | undefined;
 };
 

@@ -10,8 +10,10 @@ export type Pace = {
   readonly turn: (signal: AbortSignal) => Promise<void>;
   /** Waits until the next chunk of an input may be read and stored. */
   readonly turnToRead: (signal: AbortSignal) => Promise<void>;
-  /** The gap between chunks, for threads that space out rows. */
+  /** What threads see of the gap between chunks, by which they space out rows. */
   readonly gap: SharedArrayBuffer;
+  /** Until what it returns is disposed of, somebody waits for a thread: none rests. */
+  readonly hurry: () => Disposable;
 };
 
 export type PaceDependencies = {
@@ -56,11 +58,16 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
   let callsUntilMs = Number.NEGATIVE_INFINITY;
   let smoothMs = 0;
   const shortest = createShortest();
-  const gap = createSharedGap();
+  const shared = createSharedGap();
+
+  function setGap(ms: number): void {
+    gapMs = ms;
+    shared.write(ms);
+  }
 
   function moveGap(powers: number, forMs: number): void {
     const moved = gapMs * Math.exp((powers * forMs) / 1_000);
-    gapMs = Math.min(GAP_MAX_MS, Math.max(GAP_MIN_MS, moved));
+    setGap(Math.min(GAP_MAX_MS, Math.max(GAP_MIN_MS, moved)));
   }
 
   /** Creates the turns of one kind of work, whose gap is `share` of the common one. */
@@ -71,7 +78,7 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
     return async (signal) => {
       for (;;) {
         const nowMs = clock.monotonic();
-        if (nowMs - workedMs > FORGOTTEN_AFTER_MS) gapMs = GAP_MAX_MS;
+        if (nowMs - workedMs > FORGOTTEN_AFTER_MS) setGap(GAP_MAX_MS);
         const isApart = gapMs > GAP_MIN_MS && nowMs < callsUntilMs;
         const leftMs = isApart ? begunMs + gapMs * ownShare - nowMs : 0;
         if (leftMs <= 0) {
@@ -95,11 +102,12 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
       smoothMs += (waitMs - smoothMs) * (1 - Math.exp(-forMs / SMOOTHING_MS));
       const beyond = (smoothMs - shortest(nowMs, waitMs)) / BEYOND_MS - 1;
       moveGap(POWERS_PER_SECOND * Math.min(1, Math.max(-1, beyond)), forMs);
-      gap.write(gapMs);
+      shared.observe(callsUntilMs - nowMs);
     },
     turn: createTurns(1),
     turnToRead: createTurns(READING_SHARE),
-    gap: gap.memory,
+    gap: shared.memory,
+    hurry: shared.hurry,
   };
 }
 

@@ -43,11 +43,13 @@ function heldRunner() {
   const lookups: FactsOptions[] = [];
   let nowMs = 1000;
   const outcome = { bytes: new Uint8Array(1), counts: {}, chargeable: 1, failures: 0 };
-  const run = (name: string, _task: object, options?: { readonly onEvent?: typeof emit }) => {
+  const tasks: object[] = [];
+  const run = (name: string, task: object, options?: { readonly onEvent?: typeof emit }) => {
     if (name === "chunkBody") {
       emit = options?.onEvent ?? emit;
       return chunking.promise;
     }
+    tasks.push(task);
     return new Promise((resolve) => verifying.push(() => resolve(outcome)));
   };
   const findDomain = async (domain: string, options: FactsOptions) => {
@@ -68,6 +70,7 @@ function heldRunner() {
   });
   return {
     runner,
+    tasks,
     verifying,
     lookups,
     pass: (ms: number) => {
@@ -155,4 +158,15 @@ describe("a batch that is still being chunked", () => {
     }
     expect(new Set(lookups.map(({ deadlineMs }) => deadlineMs))).toEqual(new Set([1000 + LOOKUP_TIMEOUT_MS]));
   });
+});
+
+test("the gap of jobs goes to the thread that verifies a chunk, and batches have none", async () => {
+  const { runner, tasks } = heldRunner();
+  const gap = new SharedArrayBuffer(16);
+  const { signal } = new AbortController();
+  const factsOf = async () => ({ buffers: [], offsets: new SharedArrayBuffer(0) });
+  void runner.verifyChunk("email", { ...OPTIONS, gap }, factsOf, signal)(chunkAt(0));
+  void runner.verifyChunk("email", OPTIONS, factsOf, signal)(chunkAt(1));
+  await settle();
+  expect(tasks).toMatchObject([{ gap }, { gap: null }]);
 });

@@ -6,6 +6,7 @@ import { type ChunkFacts, createChunkFacts } from "../../src/jobs/chunks/chunk-f
 import { createChunkRun } from "../../src/jobs/chunks/chunk-run.ts";
 import type { OpenTask } from "../../src/jobs/chunks/chunk-work.ts";
 import type { Job } from "../../src/jobs/job.ts";
+import { createSharedGap } from "../../src/jobs/shared-gap.ts";
 import type { JobPool } from "../../src/jobs/thread-tasks.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createFairTurns } from "../../src/platform/fair-turns.ts";
@@ -32,6 +33,7 @@ function chunksWith(units: number, turn: () => Promise<void> = async () => {}, f
   let domainsBefore = 0;
   const finished: FinishedChunk[] = [];
   const kept: number[] = [];
+  const { memory: gap } = createSharedGap();
   const opening: (() => void)[] = [];
   const meter = {
     enter: () => undefined,
@@ -77,6 +79,7 @@ function chunksWith(units: number, turn: () => Promise<void> = async () => {}, f
     pool,
     runner: {
       verifyChunk: (_kind, options) => async (chunk) => {
+        expect(options.gap).toBe(gap);
         await options.turn?.();
         return {
           ...{ bytes: new Uint8Array(1), plain: { crc32: 0, byteLength: 1 }, counts: {}, failures: 0 },
@@ -87,7 +90,7 @@ function chunksWith(units: number, turn: () => Promise<void> = async () => {}, f
     facts,
     meter,
     threads: 2,
-    pace: { turn, gap: new SharedArrayBuffer(0) },
+    pace: { turn, gap },
     turns: createFairTurns(systemClock.monotonic),
   });
   const give = (more: number) => {

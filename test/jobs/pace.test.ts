@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createPace, GAP_MAX_MS } from "../../src/jobs/pace.ts";
+import { gapReader } from "../../src/jobs/shared-gap.ts";
 
 const { signal } = new AbortController();
 
@@ -46,6 +47,8 @@ function openPace(random = () => 0) {
       pass(ms);
     },
     gap: () => between(pace.turn),
+    seen: gapReader(pace.gap),
+    hurry: pace.hurry,
     readingGap: () => between(pace.turnToRead),
   };
 }
@@ -144,6 +147,26 @@ test("nodes that start together do not begin their chunks in step", async () => 
     found.push(await gap());
   }
   expect(found).toEqual([GAP_MAX_MS, (GAP_MAX_MS * 7) / 8, (GAP_MAX_MS * 3) / 4]);
+});
+
+test("threads see the gap, that there are calls and for how long, and that somebody waits", async () => {
+  const { gap, seen, wait, quiet, hurry, work } = openPace();
+  const unobserved = seen();
+  expect(unobserved.observed).toBe(0);
+  wait(4, 100);
+  wait(3_000, 1_500);
+  const beside = seen();
+  expect(beside.gapMs).toBe(await gap());
+  expect(beside.observed).toBeGreaterThan(unobserved.observed);
+  expect(beside.forMs).toBe(3_100);
+  await work(4, 5_000);
+  expect(seen().gapMs).toBeLessThan(100);
+  quiet(2_500);
+  const { observed } = seen();
+  await gap();
+  expect(seen()).toMatchObject({ gapMs: GAP_MAX_MS, observed, isHurried: false });
+  using _hurried = hurry();
+  expect(seen().isHurried).toBe(true);
 });
 
 test("a chunk that waits for its turn is aborted by its signal", async () => {

@@ -79,6 +79,37 @@ test.each([
   },
 );
 
+test("no thread rests while a chunk of results waits for one", async () => {
+  const waiting: number[] = [];
+  let waits = 0;
+  const results = createJobResults({
+    store: {
+      chunkResults: (_, from) => whole([0]).slice(from),
+      resultBodies: () => [new Uint8Array(0)],
+      inputBody: () => null,
+    },
+    pool: {
+      async runTwice() {
+        waiting.push(waits);
+        return { bytes: new Uint8Array(3), rows: 1 };
+      },
+    } as unknown as JobPool,
+    pace: {
+      hurry() {
+        waits += 1;
+        return {
+          [Symbol.dispose]() {
+            waits -= 1;
+          },
+        };
+      },
+    },
+  });
+  await firstRowsOf("completed", results, 1);
+  expect(waiting).toEqual([1]);
+  expect(waits).toBe(0);
+});
+
 test("a job whose CSV is being measured is not measured once more, however many others are", async () => {
   const rendering = Promise.withResolvers<void>();
   let rendered = 0;

@@ -8,8 +8,10 @@ import { systemClock } from "../../src/platform/clock.ts";
 
 const CHUNK_ROWS = 4_000;
 
-/** A thread that takes `rowMs` for a row, beside calls that write the gap every 10 ms while `gapAt` has one. */
-function openThread(rowMs: number, gapAt: (ms: number) => number | null) {
+const OBSERVED_FOR_MS = 100;
+
+/** A thread that takes `rowMs` for a row, beside calls that are observed every 10 ms while `gapAt` has a gap. */
+function openThread(rowMs: number, gapAt: (ms: number) => number | null, { tooLongMs = 0 } = {}) {
   let nowMs = 0;
   let restedMs = 0;
   const shared = createSharedGap();
@@ -18,18 +20,21 @@ function openThread(rowMs: number, gapAt: (ms: number) => number | null) {
       const writeMs = Math.floor(nowMs / 10) * 10 + 10;
       nowMs = Math.min(endMs, writeMs);
       const gapMs = nowMs === writeMs ? gapAt(nowMs) : null;
-      if (gapMs !== null) shared.write(gapMs);
+      if (gapMs === null) continue;
+      shared.write(gapMs);
+      shared.observe(OBSERVED_FOR_MS);
     }
   };
   const spaceRows = createRowSpacing({
     clock: { monotonic: () => nowMs },
     wait(ms) {
       restedMs += ms;
-      pass(ms);
+      pass(ms + tooLongMs);
     },
   });
   return {
     pass,
+    hurry: shared.hurry,
     /** Verifies a chunk; returns how long it took and how much of that it rested. */
     chunk(rows = CHUNK_ROWS) {
       const beganMs = nowMs;
@@ -50,6 +55,31 @@ test("beside calls a chunk is spread over half of the gap, and over no more", ()
   const { tookMs } = chunk();
   expect(tookMs).toBeGreaterThan(GAP_MAX_MS * 0.49);
   expect(tookMs).toBeLessThanOrEqual(GAP_MAX_MS * 0.51);
+});
+
+test("rests that take too long are made up for", () => {
+  const { pass, chunk } = openThread(0.01, () => GAP_MAX_MS, { tooLongMs: 3 });
+  pass(50);
+  expect(chunk().tookMs).toBeLessThanOrEqual(GAP_MAX_MS * 0.51);
+});
+
+test("a short gap is kept by rests of fractions of a millisecond", () => {
+  const { pass, chunk } = openThread(0.01, () => 120);
+  pass(50);
+  expect(chunk().tookMs).toBeCloseTo(60, 0);
+});
+
+test("while somebody waits for a thread a chunk has no rests", () => {
+  const { pass, chunk, hurry } = openThread(0.01, () => GAP_MAX_MS);
+  pass(50);
+  {
+    using _first = hurry();
+    {
+      using _second = hurry();
+    }
+    expect(chunk().restedMs).toBe(0);
+  }
+  expect(chunk().restedMs).toBeGreaterThan(0);
 });
 
 test("a chunk of few rows rests for its share of that", () => {
@@ -109,6 +139,7 @@ test("a thread of jobs rests between the rows of a task that names the gap, with
   const atOnce = await at({});
   const shared = createSharedGap();
   shared.write(8_000);
+  shared.observe(10_000);
   const spread = await at({ gap: shared.memory });
   expect(spread.tookMs).toBeGreaterThan(90);
   expect(spread.text).toBe(atOnce.text);

@@ -5,6 +5,7 @@ import type { JobPort } from "../../store/job-port.ts";
 import { type ChunkResults, UNFINISHED } from "../../store/job-records.ts";
 import { recordFormOf } from "../intake/records.ts";
 import type { Job } from "../job.ts";
+import type { Pace } from "../pace.ts";
 import type { JobPool } from "../thread-tasks.ts";
 import { createCsvLengths, type Entry } from "./csv-lengths.ts";
 import { bytesOf, type ChunkBytes, chunksBefore } from "./result-bytes.ts";
@@ -47,9 +48,11 @@ const UNFILTERED: ResultFilter = { statuses: null, subStatuses: null };
 export function createJobResults({
   store,
   pool,
+  pace = null,
 }: {
   readonly store: Pick<JobPort, "chunkResults" | "resultBodies" | "inputBody">;
   readonly pool: JobPool;
+  readonly pace?: Pick<Pace, "hurry"> | null;
 }): JobResults {
   const csvLengths = createCsvLengths(measure);
 
@@ -78,7 +81,8 @@ export function createJobResults({
       const input = format === "csv" && job.table !== null ? await store.inputBody(job.jobId, n) : null;
       const bodies = await store.resultBodies(job.jobId, n);
       if (bodies.length === 0 || (input === null && format === "csv" && job.table !== null)) throw erased();
-      return pool.runTwice(
+      using _hurried = pace?.hurry();
+      return await pool.runTwice(
         "renderJobResults",
         {
           format,
