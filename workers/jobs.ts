@@ -19,10 +19,7 @@ import { createAddressParser } from "../src/verification/email/address.ts";
 // one a tenth of it, at any moment and not only between two chunks.
 yieldThread(15);
 
-const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-// `Bun.sleepSync` cuts a wait to whole milliseconds.
-const wait = (ms: number) => void Atomics.wait(never, 0, 0, ms);
-const spaceRows = createRowSpacing({ clock: systemClock, wait });
+const spaceRows = createRowSpacing({ clock: systemClock, wait: Bun.sleepSync });
 const verifier = createChunkVerifier(({ gap }) => (gap ? spaceRows(gap) : null));
 
 export const verifyChunk = createVerifyChunkTask(verifier.verify);

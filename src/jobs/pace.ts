@@ -79,6 +79,7 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
       for (;;) {
         const nowMs = clock.monotonic();
         if (nowMs - workedMs > FORGOTTEN_AFTER_MS) setGap(GAP_MAX_MS);
+        if (nowMs >= callsUntilMs) shared.noteCalls(0);
         const isApart = gapMs > GAP_MIN_MS && nowMs < callsUntilMs;
         const leftMs = isApart ? begunMs + gapMs * ownShare - nowMs : 0;
         if (leftMs <= 0) {
@@ -102,7 +103,7 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
       smoothMs += (waitMs - smoothMs) * (1 - Math.exp(-forMs / SMOOTHING_MS));
       const beyond = (smoothMs - shortest(nowMs, waitMs)) / BEYOND_MS - 1;
       moveGap(POWERS_PER_SECOND * Math.min(1, Math.max(-1, beyond)), forMs);
-      shared.observe(callsUntilMs - nowMs);
+      shared.noteCalls(OBSERVED_FOR_MS + waitMs);
     },
     turn: createTurns(1),
     turnToRead: createTurns(READING_SHARE),

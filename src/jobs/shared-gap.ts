@@ -1,10 +1,13 @@
-/** The gap between two chunks of a process, in memory that its threads see: what they do beside calls changes at once. */
+/**
+ * What the threads of a process know of its calls, in memory that they see: the gap between two chunks beside calls,
+ * whether there are any, and whether somebody waits for a thread. What they do beside calls changes at once.
+ */
 export type SharedGap = {
   readonly memory: SharedArrayBuffer;
-  /** Takes the gap beside calls, in milliseconds. */
+  /** Takes the gap, in milliseconds. */
   readonly write: (gapMs: number) => void;
-  /** Notes that there are calls, for `forMs` from now on. */
-  readonly observe: (forMs: number) => void;
+  /** Notes that there are calls, and for how long that holds; with 0 that there are none. */
+  readonly noteCalls: (holdsMs: number) => void;
   /** Until what it returns is disposed of, somebody waits for a thread. */
   readonly hurry: () => Disposable;
 };
@@ -13,15 +16,15 @@ export type SharedGap = {
 export type GapSeen = {
   readonly gapMs: number;
   /** Another number each time that calls were noted. */
-  readonly observed: number;
-  /** For how long the last note holds. */
-  readonly forMs: number;
+  readonly notes: number;
+  /** How long the last note holds, or a later one. */
+  readonly holdsMs: number;
   readonly isHurried: boolean;
 };
 
 const GAP = 0;
-const OBSERVED = 1;
-const FOR = 2;
+const NOTES = 1;
+const HOLDS = 2;
 const HURRIED = 3;
 const NUMBERS = 4;
 
@@ -31,9 +34,9 @@ export function createSharedGap(): SharedGap {
   return {
     memory,
     write: (gapMs) => void Atomics.store(numbers, GAP, Math.round(gapMs)),
-    observe(forMs) {
-      Atomics.store(numbers, FOR, Math.round(forMs));
-      Atomics.add(numbers, OBSERVED, 1);
+    noteCalls(holdsMs) {
+      Atomics.store(numbers, HOLDS, Math.round(holdsMs));
+      Atomics.add(numbers, NOTES, 1);
     },
     hurry() {
       Atomics.add(numbers, HURRIED, 1);
@@ -45,10 +48,11 @@ export function createSharedGap(): SharedGap {
 /** Returns what reads a gap, in any thread. */
 export function gapReader(memory: SharedArrayBuffer): () => GapSeen {
   const numbers = new Int32Array(memory);
-  return () => ({
-    gapMs: Atomics.load(numbers, GAP),
-    observed: Atomics.load(numbers, OBSERVED),
-    forMs: Atomics.load(numbers, FOR),
-    isHurried: Atomics.load(numbers, HURRIED) > 0,
-  });
+  return () => {
+    const gapMs = Atomics.load(numbers, GAP);
+    // Before how long it holds, which is written first.
+    const notes = Atomics.load(numbers, NOTES);
+    const holdsMs = Atomics.load(numbers, HOLDS);
+    return { gapMs, notes, holdsMs, isHurried: Atomics.load(numbers, HURRIED) > 0 };
+  };
 }

@@ -152,19 +152,18 @@ test("nodes that start together do not begin their chunks in step", async () => 
 test("threads see the gap, that there are calls and for how long, and that somebody waits", async () => {
   const { gap, seen, wait, quiet, hurry, work } = openPace();
   const unobserved = seen();
-  expect(unobserved.observed).toBe(0);
+  expect(unobserved.notes).toBe(0);
   wait(4, 100);
   wait(3_000, 1_500);
   const beside = seen();
   expect(beside.gapMs).toBe(await gap());
-  expect(beside.observed).toBeGreaterThan(unobserved.observed);
-  expect(beside.forMs).toBe(3_100);
+  expect(beside.notes).toBeGreaterThan(unobserved.notes);
+  expect(beside.holdsMs).toBe(3_100);
   await work(4, 5_000);
   expect(seen().gapMs).toBeLessThan(100);
   quiet(2_500);
-  const { observed } = seen();
   await gap();
-  expect(seen()).toMatchObject({ gapMs: GAP_MAX_MS, observed, isHurried: false });
+  expect(seen()).toMatchObject({ gapMs: GAP_MAX_MS, holdsMs: 0, isHurried: false });
   using _hurried = hurry();
   expect(seen().isHurried).toBe(true);
 });

@@ -91,6 +91,7 @@ test("no thread rests while a chunk of results waits for one", async () => {
     pool: {
       async runTwice() {
         waiting.push(waits);
+        if (waiting.length === 2) throw new Error("the thread ended");
         return { bytes: new Uint8Array(3), rows: 1 };
       },
     } as unknown as JobPool,
@@ -106,8 +107,10 @@ test("no thread rests while a chunk of results waits for one", async () => {
     },
   });
   await firstRowsOf("completed", results, 1);
-  expect(waiting).toEqual([1]);
   expect(waits).toBe(0);
+  await expect(firstRowsOf("completed", results, 1)).rejects.toThrow("the thread ended");
+  expect(waits).toBe(0);
+  expect(waiting).toEqual([1, 1]);
 });
 
 test("a job whose CSV is being measured is not measured once more, however many others are", async () => {

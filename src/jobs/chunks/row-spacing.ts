@@ -12,6 +12,10 @@ export type RowSpacingDependencies = {
 const ROWS_AT_ONCE = 32;
 /** The most rows in one gap: a chunk of 4,000 rows, as most jobs have, is spread over half of it. */
 const ROWS_A_GAP = 8_000;
+/** A shorter rest is put off: each is a wake-up, and on busy cores a late one. */
+const REST_MIN_MS = 1;
+/** Lateness of rows and rests that is made up for. */
+const LATE_MAX_MS = 20;
 
 /**
  * Spreads the rows of the chunks of a thread over half of the gap between chunks while there are calls. At once a chunk
@@ -23,25 +27,23 @@ export function createRowSpacing({
   clock,
   wait,
 }: RowSpacingDependencies): (gap: SharedArrayBuffer) => BeforeItem {
-  let observedBefore = 0;
-  let observedMs = Number.NEGATIVE_INFINITY;
+  let notesBefore = 0;
+  let notedMs = Number.NEGATIVE_INFINITY;
   return (gap) => {
     const read = gapReader(gap);
     let dueMs = clock.monotonic();
     return (position) => {
       if (position === 0 || position % ROWS_AT_ONCE !== 0) return;
       const nowMs = clock.monotonic();
-      const { gapMs, observed, forMs, isHurried } = read();
-      if (observed !== observedBefore) observedMs = nowMs;
-      observedBefore = observed;
-      if (nowMs - observedMs >= forMs || isHurried) {
+      const { gapMs, notes, holdsMs, isHurried } = read();
+      if (notes !== notesBefore) notedMs = nowMs;
+      notesBefore = notes;
+      if (nowMs - notedMs >= holdsMs || isHurried) {
         dueMs = nowMs;
         return;
       }
-      const shareMs = (gapMs * ROWS_AT_ONCE) / ROWS_A_GAP;
-      // A rest that took too long is made up for by the next one.
-      dueMs = Math.max(dueMs, nowMs - 2 * shareMs) + shareMs;
-      if (dueMs > nowMs) wait(dueMs - nowMs);
+      dueMs = Math.max(dueMs, nowMs - LATE_MAX_MS) + (gapMs * ROWS_AT_ONCE) / ROWS_A_GAP;
+      if (dueMs - nowMs >= REST_MIN_MS) wait(dueMs - nowMs);
     };
   };
 }
