@@ -79,8 +79,9 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
       for (;;) {
         const nowMs = clock.monotonic();
         if (nowMs - workedMs > FORGOTTEN_AFTER_MS) setGap(GAP_MAX_MS);
-        if (nowMs >= callsUntilMs) shared.noteCalls(0);
-        const isApart = gapMs > GAP_MIN_MS && nowMs < callsUntilMs;
+        const hasCalls = nowMs < callsUntilMs;
+        if (!hasCalls) shared.noteCalls(0);
+        const isApart = gapMs > GAP_MIN_MS && hasCalls;
         const leftMs = isApart ? begunMs + gapMs * ownShare - nowMs : 0;
         if (leftMs <= 0) {
           begunMs = nowMs;

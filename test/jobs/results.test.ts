@@ -79,15 +79,17 @@ test.each([
   },
 );
 
+const oneChunk: Parameters<typeof createJobResults>[0]["store"] = {
+  chunkResults: (_, from) => whole([0]).slice(from),
+  resultBodies: () => [new Uint8Array(0)],
+  inputBody: () => null,
+};
+
 test("no thread rests while a chunk of results waits for one", async () => {
   const waiting: number[] = [];
   let waits = 0;
   const results = createJobResults({
-    store: {
-      chunkResults: (_, from) => whole([0]).slice(from),
-      resultBodies: () => [new Uint8Array(0)],
-      inputBody: () => null,
-    },
+    store: oneChunk,
     pool: {
       async runTwice() {
         waiting.push(waits);
@@ -117,11 +119,7 @@ test("a job whose CSV is being measured is not measured once more, however many 
   const rendering = Promise.withResolvers<void>();
   let rendered = 0;
   const results = createJobResults({
-    store: {
-      chunkResults: (_, from) => whole([0]).slice(from),
-      resultBodies: () => [new Uint8Array(0)],
-      inputBody: () => null,
-    },
+    store: oneChunk,
     pool: {
       runTwice: async () => {
         rendered += 1;

@@ -1,5 +1,6 @@
 import type { BeforeItem } from "../../batch/chunk-verifier.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { CHUNK_ROWS_MAX } from "../intake/chunk-rows.ts";
 import { gapReader } from "../shared-gap.ts";
 
 export type RowSpacingDependencies = {
@@ -10,8 +11,8 @@ export type RowSpacingDependencies = {
 
 /** Rows that are verified without a rest: a third of a millisecond. */
 const ROWS_AT_ONCE = 32;
-/** The most rows in one gap: a chunk of 4,000 rows, as most jobs have, is spread over half of it. */
-const ROWS_A_GAP = 8_000;
+/** The most rows in one gap: a full chunk is spread over half of it. */
+const ROWS_A_GAP = 2 * CHUNK_ROWS_MAX;
 /** A shorter rest is put off: each is a wake-up, and on busy cores a late one. */
 const REST_MIN_MS = 1;
 /** Lateness of rows and rests that is made up for. */

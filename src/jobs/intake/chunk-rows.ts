@@ -6,6 +6,9 @@ import { ITEM_FIELDS } from "./item-fields.ts";
 import { identityOf } from "./line-records.ts";
 import type { RecordForm } from "./records.ts";
 
+/** Rows of a chunk: what a crash repeats at most, and what a thread takes about 10 ms for. */
+export const CHUNK_ROWS_MAX = 4_000;
+
 /** A chunk as it is stored. */
 export type StoredChunk = { readonly form: RecordForm; readonly body: Uint8Array<ArrayBuffer> };
 

@@ -1,6 +1,6 @@
 import { isBitSet, setBit } from "../../platform/bits.ts";
 import { createChunkBuilder, type IntakeChunk } from "./chunk-builder.ts";
-import { apart, itemTextsOf } from "./chunk-rows.ts";
+import { apart, CHUNK_ROWS_MAX, itemTextsOf } from "./chunk-rows.ts";
 import { readCsvRecords } from "./csv-records.ts";
 import { DecodingError, toUtf8, withinBytes } from "./decoding.ts";
 import { createDistinctRows } from "./distinct-rows.ts";
@@ -23,9 +23,6 @@ export type IntakeHost = {
   /** Waits for a place among the inputs that are compared at a time. */
   readonly place: () => Promise<Disposable>;
 };
-
-/** Rows of a chunk: what a crash repeats at most, and what a thread takes about 10 ms for. */
-export const CHUNK_ROWS_MAX = 4_000;
 
 /** An input of no more chunks is compared without a place: its rows take some megabytes at most. */
 const FREE_CHUNKS_MAX = 4;
