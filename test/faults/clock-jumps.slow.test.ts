@@ -14,6 +14,12 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 const JUMPS_MS = [HOUR_MS, 0, -HOUR_MS, 0, HOUR_MS, -HOUR_MS, 0];
 const CHECK = "/v1/phone/validate?phone=%2B442079460000";
 
+/** The offset that sets a clock to the 15th, from where no jump of an hour turns the month. */
+function midMonthOffsetMs(): number {
+  const now = Date.now();
+  return new Date(now).setUTCDate(15) - now;
+}
+
 type Tally = { charged: number; refused: number };
 
 /** Reads the limits off a reply: none may be negative, none may send a caller away for long. */
@@ -50,12 +56,11 @@ describe("clock jumps of an hour", () => {
   test("lose no charge, lock no caller out and let none exceed the rate", async () => {
     using folder = temporaryFolder("clock");
     await using dns = await startDns(FAULT_ZONE);
-    const noon = new Date();
-    noon.setUTCDate(15);
+    const offsetMs = midMonthOffsetMs();
     await using server = await startShiftedProcess({
       DATA_DIR: folder.path,
       DNS_SERVERS: dns.server.address,
-      TEST_CLOCK_OFFSET_MS: `${noon.getTime() - Date.now()}`,
+      TEST_CLOCK_OFFSET_MS: `${offsetMs}`,
     });
     const caller = callerOf(server.url);
     const [free, scale] = await Promise.all([caller.signUp("free"), caller.signUp("scale")]);
@@ -63,7 +68,7 @@ describe("clock jumps of an hour", () => {
     const startedMs = performance.now();
     const work = Promise.all([free, scale].map((key) => callUntil(() => isDone, caller, key)));
     for (const jumpMs of JUMPS_MS) {
-      await server.shiftClock(noon.getTime() - Date.now() + jumpMs);
+      await server.shiftClock(offsetMs + jumpMs);
       for (let count = 0; count < 80; count += 1) await caller.call("/v1/account", { key: scale });
     }
     isDone = true;
@@ -144,14 +149,16 @@ describe("clock jumps of an hour", () => {
   test("do not forget an Idempotency-Key", async () => {
     using folder = temporaryFolder("clock");
     await using dns = await startDns(FAULT_ZONE);
+    const offsetMs = midMonthOffsetMs();
     await using server = await startShiftedProcess({
       DATA_DIR: folder.path,
       DNS_SERVERS: dns.server.address,
+      TEST_CLOCK_OFFSET_MS: `${offsetMs}`,
     });
     const { call, signUp, unitsOf } = callerOf(server.url);
     const key = await signUp();
-    for (const [position, offsetMs] of [0, HOUR_MS, -HOUR_MS, 0].entries()) {
-      await server.shiftClock(offsetMs);
+    for (const [position, jumpMs] of [0, HOUR_MS, -HOUR_MS, 0].entries()) {
+      await server.shiftClock(offsetMs + jumpMs);
       const reply = await call("/v1/phone/validate", {
         key,
         body: { phone: "+442079460000" },
@@ -171,11 +178,12 @@ describe("a clock that jumps by a year", () => {
   test("expires nothing: kept replies, results of jobs and deliveries stay, also after a start with it", async () => {
     using folder = temporaryFolder("clock");
     await using dns = await startDns(FAULT_ZONE);
-    const start = (offsetMs: number) =>
+    const offsetMs = midMonthOffsetMs();
+    const start = (jumpMs: number) =>
       startShiftedProcess({
         DATA_DIR: folder.path,
         DNS_SERVERS: dns.server.address,
-        TEST_CLOCK_OFFSET_MS: `${offsetMs}`,
+        TEST_CLOCK_OFFSET_MS: `${offsetMs + jumpMs}`,
       });
     const phones = Array.from({ length: 40 }, (_, at) => `+44207946${1000 + at}`);
     const send = ({ call }: Caller, key: string) =>
@@ -215,7 +223,7 @@ describe("a clock that jumps by a year", () => {
       expect(await resultsOf(other)).toBe(results);
     };
 
-    await server.shiftClock(YEAR_MS);
+    await server.shiftClock(offsetMs + YEAR_MS);
     await expectKept(caller);
     await server.end("SIGKILL");
     const jumped = await start(YEAR_MS);
