@@ -86,18 +86,10 @@ export async function openJobs(
   }
   const { lookupTimeoutMs, workerThreads } = batch;
   const facts = createChunkFacts({ gatherFacts, clock, lookupTimeoutMs, failureMaxMs: FAILURE_CAP_MS });
+  const turns = createFairTurns(clock.monotonic);
   const chunkRun = loadedOnce(async () => {
     const { createChunkRun } = await import("../jobs/chunks/chunk-run.ts");
-    return createChunkRun({
-      store,
-      pool,
-      runner,
-      facts,
-      meter,
-      threads: workerThreads,
-      pace,
-      turns: createFairTurns(clock.monotonic),
-    });
+    return createChunkRun({ store, pool, runner, facts, meter, threads: workerThreads, pace, turns });
   });
   const freeInside = () => after(store.space(), ({ freeBytes }) => freeBytes);
   const room = shared === null ? createDiskRoom({ folder, freeInside }) : ROOM_ELSEWHERE;
@@ -113,6 +105,7 @@ export async function openJobs(
         }),
       threadsReady: createThreadsReady(pool),
       meter,
+      pace,
       announce: (job) => {
         // Without it the others find the job when they look next.
         if (shared !== null) void Promise.resolve(shared.announceJob(job)).catch(() => undefined);

@@ -21,6 +21,7 @@ import { createJobReconciliation } from "./job-reconciliation.ts";
 import { createJobSteps } from "./job-steps.ts";
 import { createJobUnits } from "./job-units.ts";
 import { createJobWaits, type SecondLookUp } from "./job-waits.ts";
+import type { Pace } from "./pace.ts";
 
 export type JobRunner = AsyncDisposable & {
   /** Continues the jobs of a former process. */
@@ -53,6 +54,8 @@ export type JobRunnerDependencies = {
   /** Resolves once a thread is ready: a claim counts as an attempt even where the process ends before it is worked on. */
   readonly threadsReady: () => Promise<void>;
   readonly meter: Pick<Meter, "enter" | "unitsLeft" | "mayCover">;
+  /** Ends the rests of threads for a job that is given up; null where they take none. */
+  readonly pace: Pick<Pace, "hurry"> | null;
   /** Announces a job of which chunks wait while all places of this process are taken. */
   readonly announce: (job: AnnouncedJob) => void;
   readonly room: DiskRoom;
@@ -79,7 +82,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   const { changed, seen, reportBug, secondLookUp, settings } = dependencies;
   const places = createChunkPlaces(settings);
   const claims = createChunkClaims(store);
-  const stops = createChunkStops();
+  const stops = createChunkStops(dependencies.pace);
   const units = createJobUnits(dependencies.meter);
   const gaps = createJobGaps({ store, units });
   const waits = createJobWaits(clock, secondLookUp);

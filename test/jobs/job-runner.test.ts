@@ -42,6 +42,7 @@ function runnerOn(
     runChunk,
     threadsReady: async () => {},
     meter,
+    pace: null,
     announce: ({ jobId }) => void announced.push(jobId),
     room,
     changed,

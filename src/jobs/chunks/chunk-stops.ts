@@ -1,4 +1,5 @@
 import type { JobRecord } from "../../store/job-records.ts";
+import type { Pace } from "../pace.ts";
 
 /** What breaks off the chunks in work of a job that its caller has deleted. */
 export type ChunkStops = {
@@ -15,8 +16,11 @@ export type ChunkStops = {
 
 type Stop = { readonly controller: AbortController; readonly work: Set<Promise<void>> };
 
-/** Holds a signal for each job that has not ended: what is looked up for one chunk serves the next ones too. */
-export function createChunkStops(): ChunkStops {
+/**
+ * Holds a signal for each job that has not ended: what is looked up for one chunk serves the next ones too. While it waits
+ * for a chunk no thread rests, as a thread ends what it has begun.
+ */
+export function createChunkStops(pace: Pick<Pace, "hurry"> | null): ChunkStops {
   const stops = new Map<string, Stop>();
   let areAllGivenUp = false;
 
@@ -40,6 +44,7 @@ export function createChunkStops(): ChunkStops {
     async giveUp(jobId) {
       const { controller, work } = stopOf(jobId);
       controller.abort();
+      using _hurried = pace?.hurry();
       await Promise.all(work);
     },
     seen(jobs) {
