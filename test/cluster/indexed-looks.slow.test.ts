@@ -10,6 +10,7 @@ import { createAdmitCases } from "../../src/store/postgres/admission/admit-cases
 import { createInvoiceCases } from "../../src/store/postgres/billing/invoice-cases.ts";
 import type { Connection } from "../../src/store/postgres/connection/connection.ts";
 import type { Orm } from "../../src/store/postgres/connection/orm.ts";
+import { createChunkCases } from "../../src/store/postgres/jobs/chunk-cases.ts";
 import { createJobCases } from "../../src/store/postgres/jobs/job-cases.ts";
 import { createPartCases } from "../../src/store/postgres/jobs/part-cases.ts";
 import { migrate } from "../../src/store/postgres/migrations.ts";
@@ -65,6 +66,13 @@ describe.if(isPostgresInstalled)("a look that nodes repeat, in a large database"
         (ARRAY['completed', 'failed', 'cancelled', 'paused', 'queued'])[n % 5 + 1], n,
         CASE WHEN n % 3 = 0 THEN n END, '{}', 0, 0, 0, 1, 0, '{}', 0, 1, n % 4 = 1
       FROM generate_series(0, 59999) AS n`;
+    // Half of the chunks of each of twenty jobs are done.
+    await sql`
+      INSERT INTO job_chunks
+      SELECT 'job_' || job, n, CASE WHEN n < 1250 THEN 'done' ELSE 'waiting' END, 0, n, 1, 'lines', NULL,
+        CASE WHEN n < 1250 THEN 1 ELSE 0 END, 0, 0, 0, NULL, NULL
+      FROM generate_series(0, 19) AS job, generate_series(0, 2499) AS n`;
+    await sql`INSERT INTO job_inputs SELECT job_id, n, '' FROM job_chunks`;
     await sql`ANALYZE`;
   }, 120_000);
   afterAll(async () => {
@@ -172,5 +180,17 @@ describe.if(isPostgresInstalled)("a look that nodes repeat, in a large database"
     const plans = await plansOf("accounts", (connection) => erasureCases(connection).accountsToClear());
     expect(plans).toContain("accounts_erased");
     expect(plans).not.toContain("Seq Scan");
+  });
+
+  test("claims the first chunk that waits without a look at those that are done", async () => {
+    const cases = (connection: Connection) => createChunkCases(connection, "node_a", { now: () => NOON });
+    const plans = [
+      await plansOf("job_chunks", (connection) => cases(connection).claimChunk("job_4")),
+      await plansOf("job_chunks", (connection) => cases(connection).claimGap("job_3")),
+    ];
+    for (const plan of plans) {
+      expect(plan).toContain("Index Scan using job_chunks_waiting on job_chunks waiting");
+      expect(plan).not.toMatch(/Sort|Seq Scan|Hash/);
+    }
   });
 });
