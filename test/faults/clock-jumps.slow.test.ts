@@ -4,7 +4,7 @@ import { checkBooks } from "../billing/books.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
-import { startShiftedProcess, temporaryFolder } from "../support/process.ts";
+import { midMonthOffsetMs, startShiftedProcess, temporaryFolder } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
 
 setDefaultTimeout(120_000);
@@ -13,12 +13,6 @@ const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 const JUMPS_MS = [HOUR_MS, 0, -HOUR_MS, 0, HOUR_MS, -HOUR_MS, 0];
 const CHECK = "/v1/phone/validate?phone=%2B442079460000";
-
-/** The offset that sets a clock to the 15th, from where no jump of an hour turns the month. */
-function midMonthOffsetMs(): number {
-  const now = Date.now();
-  return new Date(now).setUTCDate(15) - now;
-}
 
 type Tally = { charged: number; refused: number };
 

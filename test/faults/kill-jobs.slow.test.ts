@@ -7,7 +7,12 @@ import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { checkBooks } from "../billing/books.ts";
 import { type Caller, callerOf, FAULT_ZONE, quantile, until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
-import { type ServerProcess, startShiftedProcess, temporaryFolder } from "../support/process.ts";
+import {
+  midMonthOffsetMs,
+  type ServerProcess,
+  startShiftedProcess,
+  temporaryFolder,
+} from "../support/process.ts";
 
 /** `KILLS=100 bun test test/faults/kill-jobs.slow.test.ts` goes on for longer. The first two are in the upload. */
 const KILLS = Math.max(5, Number(process.env.KILLS ?? 6));
@@ -64,6 +69,7 @@ class Killed {
     this.marksFile = join(environment.DATA_DIR, "marks");
     this.environment = {
       ...environment,
+      TEST_CLOCK_OFFSET_MS: `${midMonthOffsetMs()}`,
       TEST_MARKS_FILE: this.marksFile,
       TEST_BATCH_WORKER: new URL("../support/marking-worker.ts", import.meta.url).href,
     };

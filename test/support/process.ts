@@ -101,6 +101,12 @@ export async function startShiftedProcess(environment: Environment): Promise<Shi
   };
 }
 
+/** Returns the offset that sets a clock to the 15th, from where no jump of an hour turns the month. */
+export function midMonthOffsetMs(): number {
+  const now = Date.now();
+  return new Date(now).setUTCDate(15) - now;
+}
+
 /** Starts the server of `startShiftedProcess`, and kills it once `isTime` says so, whether it answers by then or not. */
 export async function killStart(environment: Environment, isTime: () => Promise<void>): Promise<void> {
   const child = spawnServer([process.execPath, "test/support/shifted-server.ts"], {
