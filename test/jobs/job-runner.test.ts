@@ -3,6 +3,8 @@ import { type ChunkOutcome, HopelessChunkError } from "../../src/jobs/chunks/chu
 import { type DiskRoom, ROOM_ELSEWHERE } from "../../src/jobs/disk-room.ts";
 import { createJobQueue } from "../../src/jobs/job-queue.ts";
 import { createJobRunner, type JobRunnerDependencies } from "../../src/jobs/job-runner.ts";
+import { createPace } from "../../src/jobs/pace.ts";
+import { gapReader } from "../../src/jobs/shared-gap.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
@@ -24,6 +26,7 @@ function runnerOn(
     waitMs = 0,
     runnerClock = clock,
     changed = () => {},
+    pace = null,
   }: {
     readonly room?: DiskRoom;
     readonly meter?: JobRunnerDependencies["meter"];
@@ -31,6 +34,7 @@ function runnerOn(
     readonly waitMs?: number;
     readonly runnerClock?: Clock;
     readonly changed?: JobRunnerDependencies["changed"];
+    readonly pace?: JobRunnerDependencies["pace"];
   } = {},
 ) {
   const store = openStore({ path: ":memory:", clock });
@@ -42,7 +46,7 @@ function runnerOn(
     runChunk,
     threadsReady: async () => {},
     meter,
-    pace: null,
+    pace,
     announce: ({ jobId }) => void announced.push(jobId),
     room,
     changed,
@@ -98,6 +102,25 @@ test("a job with more chunks than there are places is announced, and one that ha
   runner.run(await startedJob(store, "job_long", 10, "acc_b"));
   await until("the announcement", () => announced.length > 0);
   expect(announced).toEqual(["job_long"]);
+  store.close();
+});
+
+test("a deleted job waits for its chunk in work, and meanwhile no thread rests", async () => {
+  const pace = createPace({ clock });
+  const isHurried = () => gapReader(pace.gap)().isHurried;
+  const work = Promise.withResolvers<ChunkOutcome>();
+  const { store, runner } = runnerOn(() => work.promise, { pace });
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  const job = await startedJob(store, "job_a", 1, "acc_a");
+  runner.run(job);
+  await until("its chunk in work", () => runner.chunksInWork() === 1);
+  expect(isHurried()).toBe(false);
+  const givenUp = runner.giveUp(job);
+  expect(isHurried()).toBe(true);
+  work.resolve("finished");
+  await givenUp;
+  expect(isHurried()).toBe(false);
   store.close();
 });
 
